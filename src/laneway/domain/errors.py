@@ -1,0 +1,97 @@
+"""The one error class of Laneway, its stable codes, and problems of a config as data."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class ErrorCode(StrEnum):
+    """Every code that an error of Laneway can have. A code never changes its meaning or its text."""
+
+    # values and documents
+    INVALID_ADDRESS = "invalid_address"
+    INVALID_JSON = "invalid_json"
+    INVALID_INVENTORY = "invalid_inventory"
+    INVALID_SCENARIO = "invalid_scenario"
+    INVALID_REQUEST = "invalid_request"
+    # config
+    INVALID_CONFIG = "invalid_config"
+    INVALID_DEVICE_SPEC = "invalid_device_spec"
+    INVALID_ALIAS = "invalid_alias"
+    DOMAIN_TOO_LARGE = "domain_too_large"
+    REMOTE_MANAGED_PF = "remote_managed_pf"
+    # claims
+    UNKNOWN_ALIAS = "unknown_alias"
+    DOES_NOT_FIT = "does_not_fit"
+    SEARCH_EXHAUSTED = "search_exhausted"
+    CLAIM_CONFLICT = "claim_conflict"
+    NO_CLAIM = "no_claim"
+    NOT_OWNER = "not_owner"
+    UNKNOWN_DEVICE = "unknown_device"
+    INVALID_STATUS = "invalid_status"
+    # around the core
+    NOT_SUPPORTED = "not_supported"
+    HOST_UNREACHABLE = "host_unreachable"
+    NO_PERMISSION = "no_permission"
+    DATABASE_UNREACHABLE = "database_unreachable"
+    DATABASE_TOO_NEW = "database_too_new"
+    USAGE = "usage"
+    INTERNAL_ERROR = "internal_error"
+
+
+class LanewayError(Exception):
+    """What Laneway raises on purpose.
+
+    ``message`` is for a person: it names the value, where it stands and what would be right.
+    ``detail`` holds the same as data that can be written as JSON.
+    """
+
+    def __init__(self, code: ErrorCode, message: str, detail: Mapping[str, object] | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.detail: dict[str, object] = dict(detail or {})
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigProblem:
+    """One thing that is wrong with, or noteworthy in, a config.
+
+    ``option`` is ``device_spec``, ``alias`` or the name of another option; ``entry`` counts the
+    entries of that option from 0, lists counted through; ``place`` is file and line where known.
+    """
+
+    code: ErrorCode | str
+    message: str
+    option: str | None = None
+    entry: int | None = None
+    key: str | None = None
+    value: object = None
+    remedy: str | None = None
+    place: str | None = None
+
+
+class ConfigError(LanewayError):
+    """A config that cannot be used, with everything that is wrong with it."""
+
+    def __init__(self, problems: Sequence[ConfigProblem]) -> None:
+        first = problems[0]
+        super().__init__(
+            ErrorCode(first.code),
+            "\n".join(problem.message for problem in problems),
+            {"problems": len(problems)},
+        )
+        self.problems = tuple(problems)
+
+
+@dataclass(slots=True)
+class Findings:
+    """Collects what a reader of config finds, so that all of it is reported at once."""
+
+    errors: list[ConfigProblem] = field(default_factory=list)
+    warnings: list[ConfigProblem] = field(default_factory=list)
+
+    def raise_errors(self) -> None:
+        """Raises ConfigError with all errors, if there are any."""
+        if self.errors:
+            raise ConfigError(self.errors)
