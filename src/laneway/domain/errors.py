@@ -35,6 +35,7 @@ class ErrorCode(StrEnum):
     NO_PERMISSION = "no_permission"
     DATABASE_UNREACHABLE = "database_unreachable"
     DATABASE_TOO_NEW = "database_too_new"
+    DATABASE_TOO_OLD = "database_too_old"
     USAGE = "usage"
     INTERNAL_ERROR = "internal_error"
 
