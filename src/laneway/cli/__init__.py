@@ -1,0 +1,120 @@
+"""The command line. It calls use cases only, and imports late what a command does not need."""
+# ruff: noqa: PLC0415 - start-up counts: what only some calls need is imported in them
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from laneway.cli.commands import SUMMARIES
+from laneway.cli.exit_status import EXIT_STATUS, ExitStatus
+from laneway.cli.group import LazyGroup
+from laneway.domain.errors import ErrorCode, LanewayError
+
+PROGRAM = "laneway"
+COMPLETION_VARIABLE = "_LANEWAY_COMPLETE"
+"""The variable by which a shell's completion script asks this program; click's name for it."""
+
+
+def _print_version(ctx: click.Context, _option: click.Parameter, asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        click.echo(f"laneway {version('laneway')} (Python {sys.version.split()[0]})")
+        ctx.exit()
+
+
+root = LazyGroup(
+    name=PROGRAM,
+    package="laneway.cli.commands",
+    summaries=SUMMARIES,
+    help="Laneway decides which virtual machine gets which PCI device.",
+    epilog="`laneway COMMAND --help` explains a command, with examples.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    params=[
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_print_version,
+            help="Print the version and exit.",
+        )
+    ],
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command line and returns its exit status; nothing escapes as an exception."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        status = _run(given)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_output()
+        return ExitStatus.BROKEN_PIPE
+    except (KeyboardInterrupt, click.Abort):
+        click.echo(err=True)
+        return ExitStatus.INTERRUPTED
+    return status
+
+
+def _run(arguments: list[str]) -> int:
+    """Runs the command line; a failure is told on stderr, or with ``--json`` on stdout."""
+    try:
+        return _invoke(arguments)
+    except click.exceptions.NoArgsIsHelpError as page:
+        click.echo(page.format_message())
+        return ExitStatus.USAGE
+    except click.ClickException as error:
+        failure = LanewayError(ErrorCode.USAGE, error.format_message().rstrip("."))
+        return _tell(failure, arguments, hint=_help_hint(error))
+    except LanewayError as error:
+        return _tell(error, arguments)
+    except (BrokenPipeError, click.Abort):
+        raise
+    except Exception as fault:  # the last resort: a person gets a message, never a traceback
+        from laneway.cli.failure import internal_error
+
+        if os.environ.get("LANEWAY_DEBUG") == "1":
+            import traceback
+
+            traceback.print_exception(fault)
+        return _tell(internal_error(fault), arguments)
+
+
+def _invoke(arguments: list[str]) -> int:
+    instruction = os.environ.get(COMPLETION_VARIABLE)
+    if instruction:
+        from click.shell_completion import shell_complete
+
+        return shell_complete(root, {}, PROGRAM, COMPLETION_VARIABLE, instruction)
+    try:
+        with root.make_context(PROGRAM, arguments) as ctx:
+            status: int = root.invoke(ctx)
+            return status
+    except click.exceptions.Exit as end:
+        return end.exit_code
+
+
+def _tell(error: LanewayError, arguments: Sequence[str], hint: str = "") -> int:
+    from laneway.cli.failure import as_json, as_text
+
+    if "--json" in arguments:
+        click.echo(as_json(error))
+    else:
+        click.echo(as_text(error) + hint, err=True)
+    return EXIT_STATUS[error.code]
+
+
+def _help_hint(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    return "" if context is None else f"\n       `{context.command_path} --help` explains the command"
+
+
+def _discard_output() -> None:
+    """Points stdout nowhere, so that what is still in its buffer raises nothing at exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

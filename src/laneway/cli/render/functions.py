@@ -1,0 +1,129 @@
+"""One function in words: what it is, how it stands, and what is to be said about it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from laneway.cli.render.class_words import class_words
+from laneway.cli.render.columns import Cell
+from laneway.cli.render.screen import Tone
+from laneway.cli.render.view import DeviceView, FunctionView, Names
+from laneway.domain.device import Status
+from laneway.domain.inventory import DevType, PciFunction
+
+FOLD_FROM = 4
+"""So many functions in a row that are alike are shown as one line."""
+
+_PLUMBING = frozenset({"05", "08", "11", "ff"})
+"""Classes of which a host has dozens alike, that nobody hands out: memory and system peripherals."""
+
+_TYPES = {DevType.PCI: "PCI", DevType.PF: "PF", DevType.VF: "VF", DevType.VDPA: "vDPA"}
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Functions that are alike, in order of address; most folds hold one."""
+
+    views: tuple[FunctionView, ...]
+
+    @property
+    def first(self) -> FunctionView:
+        return self.views[0]
+
+    @property
+    def last(self) -> FunctionView:
+        return self.views[-1]
+
+
+def fold(views: Sequence[FunctionView], *, every: bool = False) -> list[Fold]:
+    """Runs of VFs of one parent that stand alike, and of plumbing, as one; each on its own with ``every``."""
+    folds = []
+    for key, run in groupby(views, key=_likeness):
+        alike = tuple(run)
+        if key is not None and not every and len(alike) >= FOLD_FROM:
+            folds.append(Fold(alike))
+        else:
+            folds.extend(Fold((view,)) for view in alike)
+    return folds
+
+
+def _likeness(view: FunctionView) -> tuple[object, ...] | None:
+    function = view.function
+    plumbing = view.device is None and (function.class_code or "")[:2] in _PLUMBING
+    if function.parent_addr is None and not plumbing:
+        return None
+    return (
+        function.parent_addr,
+        function.vendor_id,
+        function.product_id,
+        function.dev_type,
+        function.numa_node,
+        function.driver,
+        standing(view),
+        remarks(view),
+    )
+
+
+def type_word(function: PciFunction) -> str:
+    return _TYPES[function.dev_type]
+
+
+def ids(function: PciFunction) -> str:
+    return f"{function.vendor_id}:{function.product_id}"
+
+
+def what_it_is(function: PciFunction, names: Names) -> str:
+    """Its name, else its class in words, else nothing."""
+    return names(function.vendor_id, function.product_id) or class_words(function.class_code) or ""
+
+
+def standing(view: FunctionView) -> Cell:
+    """How the function stands, with its owner, in the colour that says so."""
+    if view.device is not None:
+        return _standing_of_device(view.device)
+    if view.function.is_bridge:
+        return Cell("bridge", Tone.DIM)
+    return Cell("in use" if view.function.in_use_by else "not offered", Tone.DIM)
+
+
+def _standing_of_device(device: DeviceView) -> Cell:
+    if device.consumer is not None:
+        return Cell(f"{device.status} by {device.consumer}", Tone.HELD)
+    if device.status is not Status.AVAILABLE:
+        return Cell(str(device.status), Tone.WAITING)
+    return Cell("blocked", Tone.WAITING) if device.blocked_by else Cell("available", Tone.GOOD)
+
+
+def remarks(view: FunctionView) -> tuple[str, ...]:
+    """Why it is not offered, and its tags."""
+    function, device = view.function, view.device
+    if device is not None:
+        tags = tuple(f"{key}={_shown(value)}" for key, value in device.tags.items())
+        return (*(reason.message for reason in device.blocked_by), *((" ".join(tags),) if tags else ()))
+    uses = tuple(f"{use.code.replace('_', ' ')} {use.detail or ''}".rstrip() for use in function.in_use_by or ())
+    return (*uses, *(reason.message for reason in view.not_admitted))
+
+
+def vf_remark(function: PciFunction) -> tuple[str, ...]:
+    """How many VFs a PF has, of how many."""
+    sriov = function.sriov
+    if function.dev_type is not DevType.PF or sriov is None or sriov.total_vfs is None:
+        return ()
+    return (f"{sriov.num_vfs or 0} of {sriov.total_vfs} VFs",)
+
+
+def _shown(value: str | bool | None) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "null" if value is None else value
+
+
+def summary(views: Iterable[FunctionView]) -> str:
+    """How many functions stand how, in one line: what can be had first."""
+    counts: dict[str, int] = {}
+    for view in views:
+        word = standing(view).text if view.device is None or view.device.consumer is None else view.device.status.value
+        counts[word] = counts.get(word, 0) + 1
+    order = ("available", "claimed", "allocated", "blocked")
+    shown = sorted(counts.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order))
+    return ", ".join(f"{count} {word if count == 1 or word != 'bridge' else 'bridges'}" for word, count in shown)
