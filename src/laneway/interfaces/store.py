@@ -1,21 +1,43 @@
 """Where the state of hosts is kept."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from laneway.domain.claim import HostState, Update
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEntry:
+    """One line of the audit log: who did what to a host, and when.
+
+    ``actor`` is the person or program that a store was opened for; None where that is not known.
+    ``detail`` is what was stored, as plain JSON values: for ``devices`` and ``blocks`` by address
+    and ``claims`` by id, null where the record was removed.
+    """
+
+    at: datetime
+    host: str
+    actor: str | None
+    action: str
+    detail: Mapping[str, object]
+
+
 class HostTransaction(Protocol):
     """The state of one host, locked: no other transaction on this host runs beside it."""
 
     def state(self) -> HostState:
-        """What the store holds of the host now."""
+        """What the store holds of the host now, with what this transaction has written."""
 
     def write(self, update: Update, *, action: str, at: datetime) -> None:
-        """Stores the changes, with a line in the audit log: ``action`` names what was done."""
+        """Stores the changes, with a line in the audit log: ``action`` names what was done.
+
+        ``at`` and the times in the update have a time zone. An empty update is not stored and
+        not logged. Raises LanewayError(internal_error) where the update gives a device of one
+        consumer to another without freeing it first: no caller that read ``state`` does.
+        """
 
     def set_boot_id(self, boot_id: str | None) -> None:
         """Stores the boot that the host is in."""
@@ -35,4 +57,7 @@ class Store(Protocol):
         """The host's state without a lock; empty if the host is not known."""
 
     def hosts(self) -> Sequence[str]:
-        """The names of all hosts known."""
+        """The names of all hosts known, ascending."""
+
+    def audit(self, host: str, *, last: int) -> Sequence[AuditEntry]:
+        """The newest ``last`` lines of the host's audit log, the oldest of them first."""

@@ -1,0 +1,58 @@
+"""Between the values of the domain and the rows of the tables."""
+
+from typing import Any
+
+from sqlalchemy import Row
+
+from laneway.domain.claim import ClaimRecord
+from laneway.domain.device import Attach, BlockReason, PciDevice, Status
+
+Values = dict[str, Any]
+
+
+def device_values(device: PciDevice) -> Values:
+    return {
+        "status": device.status.value,
+        "consumer": device.consumer,
+        "claim": device.claim,
+        "request": device.request,
+        "attach": device.attach.value,
+        "entry": device.entry,
+        "function": device.function,
+        "extra_info": device.extra_info,
+    }
+
+
+def device_of(row: Row[Any]) -> PciDevice:
+    return PciDevice(
+        function=row.function,
+        extra_info=row.extra_info,
+        entry=row.entry,
+        status=Status(row.status),
+        consumer=row.consumer,
+        claim=row.claim,
+        request=row.request,
+        attach=Attach(row.attach),
+    )
+
+
+def claim_values(record: ClaimRecord) -> Values:
+    return {
+        "consumer": record.request.consumer,
+        "request": record.request,
+        "devices": record.devices,
+        "proven_best": record.proven_best,
+        "expires_at": record.expires_at,
+    }
+
+
+def claim_of(row: Row[Any]) -> ClaimRecord:
+    return ClaimRecord(request=row.request, devices=row.devices, proven_best=row.proven_best, expires_at=row.expires_at)
+
+
+def block_values(block: BlockReason) -> Values:
+    return {"code": block.code, "message": block.message, "detail": block.detail}
+
+
+def block_of(row: Row[Any]) -> BlockReason:
+    return BlockReason(code=row.code, message=row.message, detail=row.detail)

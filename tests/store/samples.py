@@ -1,0 +1,51 @@
+"""A few values for tests of stores, as small as they can be."""
+
+from datetime import UTC, datetime, timedelta
+
+from laneway.domain.address import PciAddress
+from laneway.domain.claim import ClaimRecord, Update
+from laneway.domain.device import BlockReason, ExtraInfo, PciDevice, Status
+from laneway.domain.inventory import DevType, PciFunction
+from laneway.domain.request import Alternative, ClaimRequest, DeviceRequest
+
+NOW = datetime(2026, 12, 1, 9, 0, tzinfo=UTC)
+CORDON = BlockReason("cordoned", "cordoned by the operator", "fan is loud")
+
+
+def address(slot: int) -> PciAddress:
+    return PciAddress.of(0, 0x3B + slot // 32, slot % 32, 0)
+
+
+def device(slot: int, consumer: str | None, status: Status = Status.CLAIMED, claim: str = "c1") -> PciDevice:
+    """A GPU at a slot, held by a consumer, or by none."""
+    return PciDevice(
+        function=PciFunction(address=address(slot), vendor_id="10de", product_id="20b0", dev_type=DevType.PCI),
+        extra_info=ExtraInfo(tags={"rack": "r1", "managed": True}),
+        entry=0,
+        status=status,
+        consumer=consumer,
+        claim=None if consumer is None else claim,
+        request=None if consumer is None else "g",
+    )
+
+
+def record(consumer: str, *slots: int, claim: str = "c1") -> ClaimRecord:
+    request = DeviceRequest(name="g", alternatives=(Alternative(vendor_id="10de"),), count=len(slots))
+    return ClaimRecord(
+        request=ClaimRequest(consumer=consumer, claim=claim, requests=(request,), guest_numa_nodes=frozenset({0})),
+        devices={"g": tuple(map(address, slots))},
+        expires_at=NOW + timedelta(minutes=15),
+    )
+
+
+def claimed(consumer: str, *slots: int, claim: str = "c1") -> Update:
+    """What a claim of these slots stores."""
+    return Update(
+        held={address(slot): device(slot, consumer, claim=claim) for slot in slots},
+        claims={claim: record(consumer, *slots, claim=claim)},
+    )
+
+
+def freed(*slots: int, claim: str = "c1") -> Update:
+    """What freeing a claim stores."""
+    return Update(held={address(slot): None for slot in slots}, claims={claim: None})
