@@ -1,0 +1,34 @@
+"""What an operator decided for one host, as one value."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from laneway.domain.alias import Aliases
+from laneway.domain.device_spec import DeviceSpecs
+from laneway.domain.errors import ConfigProblem
+from laneway.domain.host_view import IommuGroups
+
+AUTO_DRIVER = "auto"
+"""Asks the host drivers in turn which of them can work on this machine."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """A config that is free of errors. With no config at all it hands out nothing.
+
+    ``host`` is the host's name where the operator gives one, ``driver`` a name of the entry point
+    group ``laneway.host_drivers`` or ``auto``. ``state_path`` is a folder, made when first written
+    to. ``sources`` are the files it came from, in the order read; ``warnings`` what they hold
+    that is probably not meant.
+    """
+
+    state_path: Path
+    device_specs: DeviceSpecs = field(default_factory=lambda: DeviceSpecs(()))
+    aliases: Aliases = field(default_factory=Aliases)
+    host: str | None = None
+    driver: str = AUTO_DRIVER
+    iommu_groups: IommuGroups = IommuGroups.ENFORCE
+    report_in_placement: bool = False
+    pci_in_placement: bool = False
+    sources: tuple[Path, ...] = ()
+    warnings: tuple[ConfigProblem, ...] = ()

@@ -1,0 +1,93 @@
+"""``laneway.toml`` to ``Config``."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from laneway.config.config import AUTO_DRIVER, Config
+from laneway.config.options import OptionValues, read_options
+from laneway.config.problems import problem, unusable
+from laneway.config.surroundings import Surroundings
+from laneway.config.toml_places import TomlPlaces
+from laneway.domain.alias import parse_aliases
+from laneway.domain.device_spec_parser import Dialect, parse_device_specs
+from laneway.domain.errors import Findings
+from laneway.domain.host_view import IommuGroups
+
+_WHERE = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
+
+
+def read_laneway_toml(path: Path, text: str, surroundings: Surroundings) -> Config:
+    """The config that the text of the file at ``path`` says.
+
+    Raises ConfigError with everything that is wrong in it; a text that is no TOML at all has one
+    error, with line and column.
+    """
+    document = _parse(path, text)
+    places = TomlPlaces(path, text)
+    findings = Findings()
+    values = read_options(document, findings, places)
+    report_in_placement = values.flag("placement.report_in_placement")
+    pci_in_placement = values.flag("placement.pci_in_placement")
+    entries = _entries(document, "device_spec", findings, places)
+    device_specs = parse_device_specs(
+        entries,
+        findings,
+        dialect=Dialect.LANEWAY,
+        report_in_placement=report_in_placement,
+        places=[places.of("device_spec", index) for index in range(len(entries))],
+    )
+    entries = _entries(document, "alias", findings, places)
+    aliases = parse_aliases(
+        entries,
+        findings,
+        pci_in_placement=pci_in_placement,
+        places=[places.of("alias", index) for index in range(len(entries))],
+    )
+    findings.errors = [places.narrowed(found) for found in findings.errors]
+    findings.raise_errors()
+    return Config(
+        device_specs=device_specs,
+        aliases=aliases,
+        host=values.text("host.name"),
+        driver=values.text("host.driver") or AUTO_DRIVER,
+        iommu_groups=IommuGroups(values.text("host.iommu_groups") or IommuGroups.ENFORCE),
+        state_path=_state_path(values, path, surroundings),
+        report_in_placement=report_in_placement,
+        pci_in_placement=pci_in_placement,
+        sources=(path,),
+        warnings=tuple(places.narrowed(found) for found in findings.warnings),
+    )
+
+
+def _parse(path: Path, text: str) -> Mapping[str, object]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = _WHERE.fullmatch(str(error))
+        if found is None:
+            raise unusable(f"{path}:{text.count(chr(10)) + 1}", str(error), "complete what is begun there") from error
+        fault, line, column = found.groups()
+        raise unusable(f"{path}:{line}:{column}", f"this is not TOML: {fault}", "mend this line") from error
+    except RecursionError as error:
+        raise unusable(str(path), "arrays are nested too deeply", "write plain tables") from error
+
+
+def _entries(document: Mapping[str, object], option: str, findings: Findings, places: TomlPlaces) -> list[object]:
+    """The elements of an array of tables, whatever they are: the domain reads them."""
+    content = document.get(option, [])
+    if isinstance(content, list):
+        return content
+    fault = f"{option} is not an array of tables"
+    remedy = f"write [[{option}]], with two brackets, and its keys below it"
+    findings.errors.append(problem(places.of(option), fault, remedy, option=option, value=content))
+    return []
+
+
+def _state_path(values: OptionValues, path: Path, surroundings: Surroundings) -> Path:
+    """As the config says, a relative path from the config's own folder; else the usual folder."""
+    named = values.text("state.path")
+    if named is None:
+        return surroundings.state_path
+    return surroundings.resolve(named, beside=path)

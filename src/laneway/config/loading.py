@@ -1,0 +1,60 @@
+"""Finds the config and reads it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from laneway.config.config import Config
+from laneway.config.laneway_toml import read_laneway_toml
+from laneway.config.problems import unusable
+from laneway.config.surroundings import CONFIG_VARIABLE, Surroundings
+from laneway.config.text_file import read_text
+from laneway.domain.errors import ErrorCode, LanewayError
+
+
+def load_config(
+    path: Path | None = None, *, nova_conf: Sequence[Path] = (), surroundings: Surroundings | None = None
+) -> Config:
+    """The config of this host: the files that the caller names, else the first that is found.
+
+    ``path`` is a ``laneway.toml``, ``nova_conf`` files of nova and folders of such (read in order,
+    later ones override). With neither it is the file that the environment variable LANEWAY_CONFIG
+    names, else /etc/laneway/laneway.toml, else laneway.toml in the user's config folder, else an
+    empty config, which hands out nothing.
+
+    Raises ConfigError with all errors of the file, LanewayError(usage) where both are named, and
+    LanewayError(not_supported) for a ``nova.conf`` without oslo.config.
+    """
+    around = surroundings or Surroundings.here()
+    if nova_conf:
+        if path is not None:
+            message = f"{path} and {nova_conf[0]} cannot both be the config; keep one of --config and --nova-conf"
+            raise LanewayError(ErrorCode.USAGE, message, {"config": str(path), "nova_conf": str(nova_conf[0])})
+        return _from_nova(nova_conf, around)
+    if path is not None:
+        return _named(path, "name a file that exists", around)
+    if around.named_config is not None:
+        return _named(around.named_config, f"it is named by the environment variable {CONFIG_VARIABLE}", around)
+    for usual in around.usual_configs:
+        text = read_text(usual)
+        if text is not None:
+            return read_laneway_toml(usual, text, around)
+    return Config(state_path=around.state_path)
+
+
+def _from_nova(paths: Sequence[Path], surroundings: Surroundings) -> Config:
+    try:
+        from laneway.config.nova_conf import read_nova_conf  # noqa: PLC0415 - oslo.config is optional, and slow
+    except ModuleNotFoundError as missing:
+        message = (
+            f"reading {paths[0]} needs oslo.config, which is not installed; install it with:"
+            " pip install 'laneway[openstack]'"
+        )
+        raise LanewayError(ErrorCode.NOT_SUPPORTED, message, {"module": missing.name}) from missing
+    return read_nova_conf(paths, surroundings)
+
+
+def _named(path: Path, remedy: str, surroundings: Surroundings) -> Config:
+    text = read_text(path)
+    if text is None:
+        raise unusable(str(path), "there is no such file", remedy)
+    return read_laneway_toml(path, text, surroundings)

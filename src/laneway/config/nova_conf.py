@@ -1,0 +1,185 @@
+"""``nova.conf`` to ``Config``: nova's own options, read as nova reads them."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from oslo_config import cfg
+
+from laneway.config.config import AUTO_DRIVER, Config
+from laneway.config.nova_lines import Name, NovaLines
+from laneway.config.problems import problem, unusable
+from laneway.config.surroundings import Surroundings
+from laneway.config.text_file import read_text
+from laneway.domain.alias import parse_aliases
+from laneway.domain.device_spec_parser import Dialect, parse_device_specs
+from laneway.domain.errors import Findings
+from laneway.domain.host_view import IommuGroups
+
+OWN_SECTION = "laneway"
+"""A section that nova ignores, for what nova has no option for."""
+
+
+@dataclass(frozen=True, slots=True)
+class NovaOption:
+    """An option of a ``nova.conf``, with the old names that nova still accepts (rule C1)."""
+
+    section: str
+    key: str
+    old_names: tuple[Name, ...] = ()
+
+    @property
+    def names(self) -> tuple[Name, ...]:
+        return ((self.section, self.key), *self.old_names)
+
+    @property
+    def deprecated(self) -> list[cfg.DeprecatedOpt]:
+        """The old names as oslo.config wants them."""
+        return [cfg.DeprecatedOpt(key, group=section) for section, key in self.old_names]
+
+
+DEVICE_SPEC = NovaOption(
+    "pci", "device_spec", (("pci", "passthrough_whitelist"), ("DEFAULT", "pci_passthrough_whitelist"))
+)
+ALIAS = NovaOption("pci", "alias", (("DEFAULT", "pci_alias"),))
+REPORT_IN_PLACEMENT = NovaOption("pci", "report_in_placement")
+PCI_IN_PLACEMENT = NovaOption("filter_scheduler", "pci_in_placement")
+HOST = NovaOption("DEFAULT", "host")
+DRIVER = NovaOption(OWN_SECTION, "driver")
+IOMMU_GROUPS = NovaOption(OWN_SECTION, "iommu_groups")
+STATE_PATH = NovaOption(OWN_SECTION, "state_path")
+
+NOVA_OPTIONS = (DEVICE_SPEC, ALIAS, REPORT_IN_PLACEMENT, PCI_IN_PLACEMENT, HOST, DRIVER, IOMMU_GROUPS, STATE_PATH)
+
+
+def read_nova_conf(paths: Sequence[Path], surroundings: Surroundings) -> Config:
+    """The config that nova's files say; of a folder all ``*.conf`` in it, in the order of their names.
+
+    IOMMU groups are ignored, as nova does, unless ``[laneway]iommu_groups`` says otherwise.
+    Raises ConfigError with everything that is wrong.
+    """
+    texts = {file: _text_of(file) for path in paths for file in _files_of(path)}
+    lines = NovaLines(texts)
+    reader = _Reader(_read_files(paths), lines)
+    findings = reader.findings
+    reader.report_old_names()
+    reader.report_unknown_keys()
+    report_in_placement = reader.boolean(REPORT_IN_PLACEMENT)
+    pci_in_placement = reader.boolean(PCI_IN_PLACEMENT)
+    values, places = reader.entries(DEVICE_SPEC)
+    device_specs = parse_device_specs(
+        values, findings, dialect=Dialect.NOVA, report_in_placement=report_in_placement, places=places
+    )
+    values, places = reader.entries(ALIAS)
+    aliases = parse_aliases(values, findings, pci_in_placement=pci_in_placement, places=places)
+    driver = reader.text(DRIVER) or AUTO_DRIVER
+    iommu_groups = reader.text(IOMMU_GROUPS) or IommuGroups.IGNORE
+    state_path = reader.text(STATE_PATH)
+    host = reader.text(HOST)
+    findings.raise_errors()
+    return Config(
+        device_specs=device_specs,
+        aliases=aliases,
+        host=host,
+        driver=driver,
+        iommu_groups=IommuGroups(iommu_groups),
+        state_path=surroundings.resolve(state_path, beside=paths[0]) if state_path else surroundings.state_path,
+        report_in_placement=report_in_placement,
+        pci_in_placement=pci_in_placement,
+        sources=tuple(texts),
+        warnings=tuple(findings.warnings),
+    )
+
+
+def _files_of(path: Path) -> list[Path]:
+    return sorted(path.glob("*.conf")) if path.is_dir() else [path]
+
+
+def _text_of(file: Path) -> str:
+    text = read_text(file)
+    if text is None:
+        raise unusable(str(file), "there is no such file", "name a nova.conf that exists")
+    return text
+
+
+def _read_files(paths: Sequence[Path]) -> cfg.ConfigOpts:
+    """The options of all files; values are converted when they are asked for."""
+    conf = cfg.ConfigOpts()
+    for option in (DEVICE_SPEC, ALIAS):
+        conf.register_opt(cfg.MultiStrOpt(option.key, default=[], deprecated_opts=option.deprecated), option.section)
+    for option in (REPORT_IN_PLACEMENT, PCI_IN_PLACEMENT):
+        conf.register_opt(cfg.BoolOpt(option.key, default=False), option.section)
+    for option in (HOST, DRIVER, STATE_PATH):
+        conf.register_opt(cfg.StrOpt(option.key), option.section)
+    conf.register_opt(cfg.StrOpt(IOMMU_GROUPS.key, choices=list(IommuGroups)), IOMMU_GROUPS.section)
+    # Without a handler Python prints what oslo.config logs of old names, which are reported with their places.
+    cfg.LOG.addHandler(logging.NullHandler())
+    arguments = [f"--config-{'dir' if path.is_dir() else 'file'}={path}" for path in paths]
+    conf(arguments, default_config_files=[], default_config_dirs=[], use_env=False)
+    return conf
+
+
+class _Reader:
+    """Reads options one by one; what is wrong goes into ``findings``."""
+
+    def __init__(self, conf: cfg.ConfigOpts, lines: NovaLines) -> None:
+        self._conf = conf
+        self._lines = lines
+        self.findings = Findings()
+
+    def entries(self, option: NovaOption) -> tuple[list[object], list[str] | None]:
+        """All values of a multi-valued option, with the place of each."""
+        values = self._value(option)
+        places = self._lines.places_of(option.names)
+        entries = list(values) if isinstance(values, list) else []
+        return entries, places if len(places) == len(entries) else None
+
+    def boolean(self, option: NovaOption) -> bool:
+        """Whether the option is true; false where it is not given."""
+        return self._value(option) is True
+
+    def text(self, option: NovaOption) -> str | None:
+        """The option's value; None where it is not given, or empty."""
+        value = self._value(option)
+        return value if isinstance(value, str) and value else None
+
+    def report_old_names(self) -> None:
+        """Warns of every value that stands under an old name."""
+        for option in NOVA_OPTIONS:
+            for section, key in option.old_names:
+                for place in self._lines.places_of([(section, key)]):
+                    fault = f"[{section}]{key} is an old name"
+                    remedy = f"write [{option.section}]{option.key}"
+                    found = problem(place, fault, remedy, option=option.key, key=key, code="deprecated_name")
+                    self.findings.warnings.append(found)
+
+    def report_unknown_keys(self) -> None:
+        """Reports what stands in Laneway's own section and is no option; nova's sections hold far more than ours."""
+        known = [option.key for option in NOVA_OPTIONS if option.section == OWN_SECTION]
+        for found in self._lines.section(OWN_SECTION):
+            key = found.name[1]
+            if key not in known:
+                close = get_close_matches(key.lower().replace("-", "_"), known, n=1)
+                remedy = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(known)}"
+                fault = f"[{OWN_SECTION}] has no option {key!r}"
+                self.findings.errors.append(problem(found.place, fault, remedy, option=OWN_SECTION, key=key))
+
+    def _value(self, option: NovaOption) -> object:
+        options = self._conf if option.section == "DEFAULT" else self._conf[option.section]
+        try:
+            value: object = options[option.key]
+        except cfg.NoSuchOptError as error:
+            fault = f"names ${error.opt_name}, an option that Laneway does not read"
+            self._report(option, fault, "write the value itself, or $$ for a dollar sign")
+        except cfg.ConfigFileValueError as error:
+            self._report(option, f"is not possible: {str(error).rpartition('is not valid: ')[2]}", "correct it")
+        else:
+            return value
+        return None
+
+    def _report(self, option: NovaOption, fault: str, remedy: str) -> None:
+        place = self._lines.places_of(option.names)[-1]
+        name = f"[{option.section}]{option.key}"
+        self.findings.errors.append(problem(place, f"{name} {fault}", remedy, option=option.key))

@@ -1,0 +1,57 @@
+"""What the process finds around it: environment, home folder, user. Decides where files are looked for."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+CONFIG_VARIABLE = "LANEWAY_CONFIG"
+"""The environment variable that names the config file."""
+
+FILE_NAME = "laneway.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """The facts that decide which config is found and where the state stands. ``root`` is ``/`` but in tests."""
+
+    environment: Mapping[str, str]
+    home: Path
+    is_root: bool
+    root: Path = Path("/")
+
+    @classmethod
+    def here(cls) -> Self:
+        """Those of this process. Without a notion of root (Windows) the user is none."""
+        effective_user = getattr(os, "geteuid", lambda: None)()
+        return cls(environment=os.environ, home=Path("~").expanduser(), is_root=effective_user == 0)
+
+    @property
+    def named_config(self) -> Path | None:
+        """The file that the environment names; an empty name is none."""
+        name = self.environment.get(CONFIG_VARIABLE)
+        return Path(name) if name else None
+
+    @property
+    def usual_configs(self) -> tuple[Path, ...]:
+        """Where a config is looked for that nobody named; the first that exists is used."""
+        return (self.root / "etc" / "laneway" / FILE_NAME, self._user_folder("XDG_CONFIG_HOME", ".config") / FILE_NAME)
+
+    @property
+    def state_path(self) -> Path:
+        """The folder of the state where the config names none."""
+        if self.is_root:
+            return self.root / "var" / "lib" / "laneway"
+        return self._user_folder("XDG_STATE_HOME", ".local/state")
+
+    def resolve(self, named: str, *, beside: Path) -> Path:
+        """A path that the file ``beside`` names: ``~/`` is the home folder, a relative one counts from its folder."""
+        if named == "~" or named.startswith("~/"):
+            return self.home / named[2:]
+        return beside.absolute().parent / named
+
+    def _user_folder(self, variable: str, default: str) -> Path:
+        """Laneway's folder of this kind; a relative path in the variable does not count (XDG base directories)."""
+        named = Path(self.environment.get(variable, ""))
+        return (named if named.is_absolute() else self.home / default) / "laneway"

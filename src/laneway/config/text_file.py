@@ -1,0 +1,30 @@
+"""Reading the text of a config file, with errors for people."""
+
+from pathlib import Path
+
+from laneway.config.problems import unusable
+from laneway.domain.errors import ErrorCode
+
+
+def read_text(path: Path) -> str | None:
+    """The text of the file, or None if there is no such file.
+
+    Raises ConfigError where it is there and cannot be read: ``no_permission``, or
+    ``invalid_config`` for what is not UTF-8 or no file.
+    """
+    try:
+        content = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except PermissionError as error:
+        remedy = "run as a user that may, or name another file"
+        raise unusable(str(path), "this user may not read it", remedy, ErrorCode.NO_PERMISSION) from error
+    except OSError as error:
+        fault = f"it cannot be read ({error.strerror})"
+        raise unusable(str(path), fault, "name a file that can be read") from error
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        fault = f"byte 0x{content[error.start]:02x} is not UTF-8"
+        raise unusable(f"{path}:{line}", fault, "save the file as UTF-8") from error
