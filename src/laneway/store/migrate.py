@@ -102,7 +102,9 @@ def upgrade(engine: Engine) -> Upgrade:
 
     with reported(engine), for_writing(engine).begin() as connection:
         before = _revision(connection)
-        if before is not None and before not in REVISIONS:
+        if before is None:
+            _refuse_foreign(connection)
+        elif before not in REVISIONS:
             require_head(before, _name(engine))
         command.upgrade(_config(connection), HEAD)
     return Upgrade(before=before, after=HEAD)
@@ -118,13 +120,18 @@ def _config(connection: Connection) -> "Config":
 
 
 def _make_tables(connection: Connection) -> str:
-    foreign = inspect(connection).get_table_names()
-    if foreign:
-        raise unreachable(str(connection.engine.url.database), f"not a database of Laneway (it has {foreign[0]!r})")
+    _refuse_foreign(connection)
     METADATA.create_all(connection, checkfirst=False)
     _VERSION.create(connection)
     connection.execute(insert(_VERSION), {"version_num": HEAD})
     return HEAD
+
+
+def _refuse_foreign(connection: Connection) -> None:
+    """Leaves a database alone that has tables but no revision: it is something else's."""
+    tables = inspect(connection).get_table_names()
+    if tables:
+        raise unreachable(_name(connection.engine), f"not a database of Laneway (it has a table {tables[0]!r})")
 
 
 def _revision(connection: Connection) -> str | None:

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -62,9 +63,8 @@ def _make_file(path: Path) -> None:
     """Makes the file and its folder with the modes that they shall have; SQLite gives its own files the same."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    except FileExistsError:
-        pass
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     except PermissionError as error:
         raise _no_permission(path) from error
     except OSError as error:
@@ -88,8 +88,8 @@ def _use_wal(connection: sqlite3.Connection, wait_seconds: float) -> None:
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL").fetchone()
-        except sqlite3.OperationalError:
-            if time.monotonic() > end:
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
                 raise
             time.sleep(_RETRY_SECONDS)
         else:

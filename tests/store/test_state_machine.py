@@ -1,0 +1,88 @@
+"""The store in memory and the one in SQLite do the same, whatever is done to them."""
+
+import itertools
+from pathlib import Path
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+
+from laneway.domain.claim import Update
+from laneway.domain.device import Status
+from laneway.domain.errors import LanewayError
+from laneway.interfaces.store import Store
+from laneway.store.memory import MemoryStore
+from laneway.store.sqlite import open_store
+from store.contract import Interrupted
+from store.samples import CORDON, NOW, address, device, record
+
+SLOTS = st.integers(0, 3)
+CONSUMERS = st.sampled_from(["vm1", "vm2"])
+CLAIMS = st.sampled_from(["c1", "c2"])
+HELD = st.builds(
+    lambda slot, consumer, claim, status: {
+        address(slot): None if status is None else device(slot, consumer, status, claim)
+    },
+    SLOTS,
+    st.none() | CONSUMERS,
+    CLAIMS,
+    st.sampled_from([None, Status.CLAIMED, Status.ALLOCATED, Status.DIRTY]),
+)
+UPDATES = st.builds(
+    Update,
+    held=HELD | st.just({}),
+    claims=st.dictionaries(CLAIMS, st.none() | st.builds(record, CONSUMERS, SLOTS), max_size=2),
+    blocks=st.dictionaries(SLOTS.map(address), st.none() | st.just(CORDON), max_size=2),
+)
+COUNTER = itertools.count()
+
+
+class Stores(RuleBasedStateMachine):
+    """Each example takes hosts of its own in one database."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        number = next(COUNTER)
+        self.names = [f"{number}-h1", f"{number}-h2"]
+        self.memory = MemoryStore(actor="ada")
+        self.sql = open_store(path, actor="ada")
+
+    @rule(host=st.integers(0, 1), changes=st.lists(UPDATES, max_size=3), fails=st.booleans())
+    def transact(self, host: int, changes: list[Update], fails: bool) -> None:
+        def run(store: Store) -> str | None:
+            try:
+                with store.transaction(self.names[host]) as transaction:
+                    for number, change in enumerate(changes):
+                        transaction.write(change, action=f"change {number}", at=NOW)
+                    if fails:
+                        raise Interrupted
+            except LanewayError as error:
+                return error.message
+            except Interrupted:
+                return "interrupted"
+            return None
+
+        assert run(self.memory) == run(self.sql)
+
+    @rule(host=st.integers(0, 1), boot_id=st.sampled_from([None, "b1", "b2"]))
+    def boot(self, host: int, boot_id: str | None) -> None:
+        for store in (self.memory, self.sql):
+            with store.transaction(self.names[host]) as transaction:
+                transaction.set_boot_id(boot_id)
+
+    @invariant()
+    def both_hold_the_same(self) -> None:
+        for name in self.names:
+            assert self.sql.read(name) == self.memory.read(name)
+            assert self.sql.audit(name, last=5) == self.memory.audit(name, last=5)
+        assert [name for name in self.sql.hosts() if name in self.names] == self.memory.hosts()
+
+    def teardown(self) -> None:
+        self.sql.close()
+
+
+def test_whatever_is_done_both_stores_hold_the_same(tmp_path: Path) -> None:
+    run_state_machine_as_test(
+        lambda: Stores(tmp_path / "state.db"),
+        settings=settings(max_examples=40, stateful_step_count=20, deadline=None),
+    )
