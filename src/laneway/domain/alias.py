@@ -219,7 +219,7 @@ class _EntryReader:
         if isinstance(value, str) and value in set(NumaPolicy):
             return NumaPolicy(value)
         near = nearest_key(value, NumaPolicy) if isinstance(value, str) else None
-        remedy = f"write {near!r}" if near else f"write one of {', '.join(NumaPolicy)}"
+        remedy = f"write '{near}'" if near else f"write one of {', '.join(NumaPolicy)}"
         self.report.error("numa_policy", value, "is no NUMA policy", remedy)
         return NumaPolicy.LEGACY
 

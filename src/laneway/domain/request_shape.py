@@ -29,7 +29,7 @@ def member_of(choices: type[_Choice], text: str, place: str) -> _Choice:
     if text in set(choices):
         return choices(text)
     near = nearest_key(text, choices)
-    raise refused(place, text, f"is not known; write {near!r}" if near else f"is not one of {', '.join(choices)}")
+    raise refused(place, text, f"is not known; write '{near}'" if near else f"is not one of {', '.join(choices)}")
 
 
 def text_at(content: Mapping[str, object], key: str, place: str) -> str | None:
