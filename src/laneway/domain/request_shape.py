@@ -54,7 +54,7 @@ def object_of(value: object, place: str, keys: Sequence[str] | None = None) -> M
     for key in value:
         if keys is not None and key not in keys:
             near = nearest_key(key, keys)
-            remedy = f"write {near!r}" if near else f"it may have {', '.join(keys)}"
+            remedy = f"write '{near}'" if near else f"it may have {', '.join(keys)}"
             raise malformed(place, key, f"is an unknown key; {remedy}")
     return value
 
