@@ -1,0 +1,142 @@
+"""The one place where the parts are put together: config, host driver, store and use cases.
+
+Parts that a command may not need (SQLAlchemy, msgspec) are imported where they are needed:
+``laneway devices`` has to be there at once.
+"""
+
+import os
+import socket
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from laneway.config import Config, load_config
+from laneway.domain.admission import check_against_facts
+from laneway.domain.claim import HostState
+from laneway.domain.device import PciDevice
+from laneway.domain.errors import ConfigProblem, Findings
+from laneway.domain.inventory import Inventory
+from laneway.domain.report import HostReport
+from laneway.domain.tracker import PciDeviceTracker
+from laneway.hosts.registry import open_driver
+
+if TYPE_CHECKING:
+    from laneway.fleet.control_plane import ControlPlane
+
+DATABASE = "laneway.db"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Which host, config and state a command works on, as its options say. None: as usual."""
+
+    config: Path | None = None
+    nova_conf: Sequence[Path] = ()
+    snapshot: Path | None = None
+    root: Path | None = None
+    state: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalHost:
+    """One host, discovered once, with its config checked against its facts."""
+
+    config: Config
+    inventory: Inventory
+    database: Path
+    warnings: tuple[ConfigProblem, ...] = field(default=())
+
+    @property
+    def name(self) -> str:
+        """The host's name: the config's, else the inventory's, else this machine's."""
+        return self.config.host or self.inventory.host or socket.gethostname()
+
+    @cached_property
+    def report(self) -> HostReport:
+        return HostReport(self.inventory, self.config.device_specs)
+
+    def look(self) -> PciDeviceTracker:
+        """The host as it stands, read quickly and without a lock. Raises as the store does."""
+        from laneway.store.sqlite_read import read_state  # noqa: PLC0415 - late, see the module
+
+        bare = PciDeviceTracker(self.report, iommu_groups=self.config.iommu_groups)
+        quick = read_state(self.database, self.name)
+        if not quick.held and not quick.blocks:
+            return bare
+        held = {}
+        for address, row in quick.held.items():
+            today = bare.view.admitted.get(address)
+            if today is None or today.entry != row.entry:
+                return self._look_closely()
+            held[address] = PciDevice(
+                function=today.function,
+                extra_info=today.extra_info,
+                entry=row.entry,
+                status=row.status,
+                consumer=row.consumer,
+                claim=row.claim,
+                request=row.request,
+                attach=row.attach,
+            )
+        state = HostState(held=held, blocks=quick.blocks, boot_id=quick.boot_id)
+        return PciDeviceTracker(self.report, state, iommu_groups=self.config.iommu_groups)
+
+    @contextmanager
+    def control_plane(self) -> Iterator["ControlPlane"]:
+        """The use cases over this host's database, with the host synced.
+
+        Raises LanewayError: database_unreachable, database_too_old, database_too_new, no_permission.
+        """
+        from laneway.fleet.control_plane import ControlPlane  # noqa: PLC0415 - late, see the module
+        from laneway.store.sqlite import open_store  # noqa: PLC0415 - late, see the module
+
+        with open_store(self.database, actor=_actor()) as store:
+            plane = ControlPlane(store, now, self.config.iommu_groups)
+            plane.sync(self.name, self.report)
+            yield plane
+
+    def _look_closely(self) -> PciDeviceTracker:
+        with self.control_plane() as plane:
+            return plane.look(self.name)
+
+
+def open_host(source: Source) -> LocalHost:
+    """Reads the config, discovers the host, and checks the one against the other.
+
+    Raises ConfigError with all errors, and LanewayError(host_unreachable) or (no_permission) where
+    nothing of the host can be read.
+    """
+    config = load_config(source.config, nova_conf=source.nova_conf)
+    inventory = open_driver(config.driver, root=source.root, snapshot=source.snapshot).discover()
+    facts = check_against_facts(
+        inventory,
+        config.device_specs,
+        report_in_placement=config.report_in_placement,
+        pci_in_placement=config.pci_in_placement,
+    )
+    Findings(errors=facts.errors).raise_errors()
+    return LocalHost(
+        config=config,
+        inventory=inventory,
+        database=source.state or config.state_path / DATABASE,
+        warnings=(*config.warnings, *facts.warnings),
+    )
+
+
+def now() -> datetime:
+    """The clock of the use cases."""
+    return datetime.now(UTC)
+
+
+def new_claim_id() -> str:
+    """An id for a claim whose caller chose none."""
+    return str(uuid.uuid4())
+
+
+def _actor() -> str | None:
+    return os.environ.get("SUDO_USER") or os.environ.get("USER")

@@ -1,0 +1,114 @@
+"""What Laneway answers, as JSON values: a step of a scenario, an error, a warning."""
+
+from collections.abc import Mapping
+
+from laneway.domain.address import PciAddress
+from laneway.domain.device import BlockReason, TagValue
+from laneway.domain.errors import ConfigError, ConfigProblem, LanewayError
+from laneway.domain.pools import Pool
+from laneway.domain.tracker import PciDeviceTracker
+
+Json = dict[str, object]
+
+
+def error_json(error: LanewayError) -> Json:
+    """An error as ``code``, ``message`` and ``detail``; of a config, its first problem."""
+    if isinstance(error, ConfigError):
+        return problem_json(error.problems[0])
+    return {"code": str(error.code), "message": error.message, "detail": error.detail}
+
+
+def errors_json(error: LanewayError) -> list[Json]:
+    """All that is wrong: each problem of a config, or the one error."""
+    if isinstance(error, ConfigError):
+        return [problem_json(problem) for problem in error.problems]
+    return [error_json(error)]
+
+
+def problem_json(problem: ConfigProblem) -> Json:
+    """An error of a config: entry, key, value and remedy in ``detail``."""
+    return {
+        "code": str(problem.code),
+        "message": problem.message,
+        "detail": {
+            "option": problem.option,
+            "entry": problem.entry,
+            "key": problem.key,
+            "value": problem.value,
+            "remedy": problem.remedy,
+            "place": problem.place,
+        },
+    }
+
+
+def warning_json(problem: ConfigProblem) -> Json:
+    """A warning about a config."""
+    return {
+        "code": str(problem.code),
+        "message": problem.message,
+        "entry": problem.entry,
+        "key": problem.key,
+        "option": problem.option,
+        "value": problem.value,
+        "remedy": problem.remedy,
+        "place": problem.place,
+    }
+
+
+def block_json(reason: BlockReason) -> Json:
+    return {"code": reason.code, "message": reason.message, "detail": reason.detail}
+
+
+def devices_json(devices: Mapping[str, tuple[PciAddress, ...]]) -> Json:
+    """The chosen addresses by request."""
+    return {name: [str(address) for address in addresses] for name, addresses in devices.items()}
+
+
+def status_json(tracker: PciDeviceTracker, address: PciAddress) -> Json:
+    """One tracked device: status, owner while it has one, entry, and what blocks it."""
+    view = tracker.view
+    device = view.device(address)
+    assert device is not None
+    answer: Json = {"status": str(view.status_of(address))}
+    if device.is_owned:
+        answer |= {"consumer": device.consumer, "claim": device.claim}
+    admitted = view.admitted.get(address)
+    return {
+        **answer,
+        "entry": None if admitted is None else admitted.entry,
+        "blocked_by": [block_json(reason) for reason in view.blocked_by(address)],
+    }
+
+
+def pool_json(pool: Pool) -> Json:
+    key = pool.key
+    tags: dict[str, TagValue] = dict(key.tags)
+    return {
+        "count": pool.count,
+        "vendor_id": key.vendor_id,
+        "product_id": key.product_id,
+        "dev_type": str(key.dev_type),
+        "numa_node": key.numa_node,
+        "parent": str(key.parent),
+        "tags": tags,
+    }
+
+
+def step_json(
+    op: str,
+    tracker: PciDeviceTracker,
+    *,
+    devices: Mapping[str, tuple[PciAddress, ...]] | None = None,
+    proven_best: bool | None = None,
+    error: LanewayError | None = None,
+) -> Json:
+    """What a step did, and how the host stands after it."""
+    return {
+        "op": op,
+        "ok": error is None,
+        "error": None if error is None else error_json(error),
+        "devices": None if devices is None else devices_json(devices),
+        "proven_best": proven_best,
+        "statuses": {str(a): status_json(tracker, a) for a in sorted(tracker.view.addresses())},
+        "pools": [pool_json(pool) for pool in tracker.pools()],
+    }

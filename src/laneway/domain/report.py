@@ -1,0 +1,14 @@
+"""What one host tells the control plane."""
+
+from dataclasses import dataclass
+
+from laneway.domain.device_spec import DeviceSpecs
+from laneway.domain.inventory import Inventory
+
+
+@dataclass(frozen=True, slots=True)
+class HostReport:
+    """The facts of a host, and which of its functions its operator lets out."""
+
+    inventory: Inventory
+    specs: DeviceSpecs

@@ -1,0 +1,143 @@
+"""The use cases on hosts: each is one transaction on one host."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from laneway.domain.address import PciAddress
+from laneway.domain.claim import HostState, Update
+from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.host_view import IommuGroups
+from laneway.domain.report import HostReport
+from laneway.domain.request import ClaimRequest
+from laneway.domain.tracker import PciDeviceTracker
+from laneway.fleet.explain import explained
+from laneway.interfaces.store import Store
+
+Clock = Callable[[], datetime]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What an operation did: the host as it stands after it, the choice, and the devices that changed."""
+
+    tracker: PciDeviceTracker
+    devices: Mapping[str, tuple[PciAddress, ...]] | None = None
+    proven_best: bool | None = None
+    changed: tuple[PciAddress, ...] = ()
+    repeated: bool = False
+
+
+class ControlPlane:
+    """Claims and devices of hosts over one store.
+
+    A host has to be synced before anything is decided on it: admission happens there and
+    nowhere else.
+    """
+
+    def __init__(self, store: Store, clock: Clock, iommu_groups: IommuGroups = IommuGroups.ENFORCE) -> None:
+        self._store = store
+        self._clock = clock
+        self._iommu_groups = iommu_groups
+        self._reports: dict[str, HostReport] = {}
+
+    def sync(self, host: str, report: HostReport) -> Outcome:
+        """Takes a host's report over, and frees claims whose time is over.
+
+        Raises LanewayError(invalid_inventory).
+        """
+        self._reports[host] = report
+        now = self._clock()
+        boot_id = report.inventory.boot_id
+        tracker = self.look(host)
+        if tracker.expire(now).is_empty and tracker.state.boot_id == boot_id:
+            return Outcome(tracker=tracker)
+        with self._store.transaction(host) as transaction:
+            tracker = self._tracker(host, transaction.state())
+            update = tracker.expire(now)
+            if not update.is_empty:
+                transaction.write(update, action="expire", at=now)
+            transaction.set_boot_id(boot_id)
+        tracker.apply(update)
+        return Outcome(tracker=tracker, changed=tuple(update.held))
+
+    def check(self, host: str, request: ClaimRequest) -> Outcome:
+        """Answers what ``claim`` would, and changes nothing. Raises as ``claim`` does."""
+        tracker = self.look(host)
+        with explained(tracker, request):
+            claimed = tracker.claim(request)
+        return Outcome(tracker=tracker, devices=claimed.record.devices, proven_best=claimed.record.proven_best)
+
+    def claim(self, host: str, request: ClaimRequest, *, time_to_live: timedelta | None = None) -> Outcome:
+        """Claims devices of a host; a repeated claim id with the same content is answered the same.
+
+        Raises LanewayError(does_not_fit) with an explanation in its detail, LanewayError(search_exhausted),
+        LanewayError(claim_conflict), LanewayError(invalid_request).
+        """
+        now = self._clock()
+        with self._store.transaction(host) as transaction:
+            tracker = self._tracker(host, transaction.state())
+            with explained(tracker, request):
+                claimed = tracker.claim(request, expires_at=now + time_to_live if time_to_live else None)
+            if not claimed.repeated:
+                transaction.write(claimed.update, action="claim", at=now)
+        tracker.apply(claimed.update)
+        return Outcome(
+            tracker=tracker,
+            devices=claimed.record.devices,
+            proven_best=claimed.record.proven_best,
+            changed=tuple(claimed.update.held),
+            repeated=claimed.repeated,
+        )
+
+    def allocate(self, host: str, *, consumer: str | None = None, claim: str | None = None) -> Outcome:
+        """Allocates what is claimed. Raises LanewayError(no_claim), LanewayError(not_owner)."""
+        return self._change(host, "allocate", lambda tracker: tracker.allocate(consumer=consumer, claim=claim))
+
+    def free(
+        self,
+        host: str,
+        *,
+        consumer: str | None = None,
+        claim: str | None = None,
+        addresses: Collection[PciAddress] | None = None,
+    ) -> Outcome:
+        """Gives devices back. Raises LanewayError(not_owner)."""
+        return self._change(
+            host, "free", lambda tracker: tracker.free(consumer=consumer, claim=claim, addresses=addresses)
+        )
+
+    def adopt(self, host: str, owners: Mapping[PciAddress, str]) -> Outcome:
+        """Records devices that running guests have. Raises LanewayError(unknown_device, invalid_status)."""
+        return self._change(host, "adopt", lambda tracker: tracker.adopt(owners))
+
+    def cordon(self, host: str, address: PciAddress, reason: str | None = None) -> Outcome:
+        """Keeps a device from being offered. Raises LanewayError(unknown_device)."""
+        return self._change(host, "cordon", lambda tracker: tracker.cordon(address, reason))
+
+    def uncordon(self, host: str, address: PciAddress) -> Outcome:
+        """Offers a cordoned device again. Raises LanewayError(unknown_device)."""
+        return self._change(host, "uncordon", lambda tracker: tracker.uncordon(address))
+
+    def look(self, host: str) -> PciDeviceTracker:
+        """The host as it stands: its last report over its stored state, without a lock."""
+        return self._tracker(host, self._store.read(host))
+
+    def _change(self, host: str, action: str, decide: Callable[[PciDeviceTracker], Update]) -> Outcome:
+        with self._store.transaction(host) as transaction:
+            tracker = self._tracker(host, transaction.state())
+            update = decide(tracker)
+            if not update.is_empty:
+                transaction.write(update, action=action, at=self._clock())
+        tracker.apply(update)
+        return Outcome(tracker=tracker, changed=tuple(update.held) or tuple(update.blocks))
+
+    def _tracker(self, host: str, state: HostState) -> PciDeviceTracker:
+        report = self._reports.get(host)
+        if report is None:
+            raise LanewayError(
+                ErrorCode.HOST_UNREACHABLE,
+                f"host {host} has not reported its devices yet; sync it first",
+                {"host": host},
+            )
+        return PciDeviceTracker(report, state, iommu_groups=self._iommu_groups)
