@@ -15,7 +15,7 @@ from laneway.domain.device_spec_parser import Dialect, parse_device_specs
 from laneway.domain.errors import Findings
 from laneway.domain.host_view import IommuGroups
 
-_WHERE = re.compile(r"(.*) \(at line (\d+), column (\d+)\)", re.DOTALL)
+_SYNTAX_ERROR = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
 
 
 def read_laneway_toml(path: Path, text: str, surroundings: Surroundings) -> Config:
@@ -65,13 +65,19 @@ def _parse(path: Path, text: str) -> Mapping[str, object]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        found = _WHERE.fullmatch(str(error))
-        if found is None:
-            raise unusable(f"{path}:{text.count(chr(10)) + 1}", str(error), "complete what is begun there") from error
-        fault, line, column = found.groups()
+        fault, line, column = _place_of(error, text)
         raise unusable(f"{path}:{line}:{column}", f"this is not TOML: {fault}", "mend this line") from error
     except RecursionError as error:
         raise unusable(str(path), "arrays are nested too deeply", "write plain tables") from error
+
+
+def _place_of(error: tomllib.TOMLDecodeError, text: str) -> tuple[str, int, int]:
+    """What the parser found wrong, with line and column, which it only tells within its message."""
+    found = _SYNTAX_ERROR.fullmatch(str(error))
+    assert found is not None
+    if found[2] is None:
+        return found[1], text.count("\n") + 1, len(text) - text.rfind("\n")
+    return found[1], int(found[2]), int(found[3])
 
 
 def _entries(document: Mapping[str, object], option: str, findings: Findings, places: TomlPlaces) -> list[object]:

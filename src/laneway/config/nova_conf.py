@@ -3,14 +3,13 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
 from oslo_config import cfg
 
 from laneway.config.config import AUTO_DRIVER, Config
 from laneway.config.nova_lines import Name, NovaLines
-from laneway.config.problems import problem, unusable
+from laneway.config.problems import problem, suggestion, unusable
 from laneway.config.surroundings import Surroundings
 from laneway.config.text_file import read_text
 from laneway.domain.alias import parse_aliases
@@ -132,7 +131,7 @@ class _Reader:
     def entries(self, option: NovaOption) -> tuple[list[object], list[str] | None]:
         """All values of a multi-valued option, with the place of each."""
         values = self._value(option)
-        places = self._lines.places_of(option.names)
+        places = [found.place for found in self._lines.assignments_of(option.names)]
         entries = list(values) if isinstance(values, list) else []
         return entries, places if len(places) == len(entries) else None
 
@@ -149,11 +148,11 @@ class _Reader:
         """Warns of every value that stands under an old name."""
         for option in NOVA_OPTIONS:
             for section, key in option.old_names:
-                for place in self._lines.places_of([(section, key)]):
+                for found in self._lines.assignments_of([(section, key)]):
                     fault = f"[{section}]{key} is an old name"
                     remedy = f"write [{option.section}]{option.key}"
-                    found = problem(place, fault, remedy, option=option.key, key=key, code="deprecated_name")
-                    self.findings.warnings.append(found)
+                    warning = problem(found.place, fault, remedy, option=option.key, key=key, code="deprecated_name")
+                    self.findings.warnings.append(warning)
 
     def report_unknown_keys(self) -> None:
         """Reports what stands in Laneway's own section and is no option; nova's sections hold far more than ours."""
@@ -161,25 +160,26 @@ class _Reader:
         for found in self._lines.section(OWN_SECTION):
             key = found.name[1]
             if key not in known:
-                close = get_close_matches(key.lower().replace("-", "_"), known, n=1)
-                remedy = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(known)}"
-                fault = f"[{OWN_SECTION}] has no option {key!r}"
+                fault = f'[{OWN_SECTION}] has no option "{key}"'
+                remedy = suggestion(key, known, f"it has {', '.join(known)}")
                 self.findings.errors.append(problem(found.place, fault, remedy, option=OWN_SECTION, key=key))
 
     def _value(self, option: NovaOption) -> object:
-        options = self._conf if option.section == "DEFAULT" else self._conf[option.section]
         try:
-            value: object = options[option.key]
+            value: object = self._conf[option.section][option.key]
         except cfg.NoSuchOptError as error:
             fault = f"names ${error.opt_name}, an option that Laneway does not read"
-            self._report(option, fault, "write the value itself, or $$ for a dollar sign")
+            self._report(option, fault, "write the value itself, or $$ for a dollar sign", names=error.opt_name)
         except cfg.ConfigFileValueError as error:
             self._report(option, f"is not possible: {str(error).rpartition('is not valid: ')[2]}", "correct it")
         else:
             return value
         return None
 
-    def _report(self, option: NovaOption, fault: str, remedy: str) -> None:
-        place = self._lines.places_of(option.names)[-1]
+    def _report(self, option: NovaOption, fault: str, remedy: str, *, names: str = "") -> None:
+        """Reports the option at the last value that holds ``names``."""
+        found = [found for found in self._lines.assignments_of(option.names) if names in found.value][-1]
         name = f"[{option.section}]{option.key}"
-        self.findings.errors.append(problem(place, f"{name} {fault}", remedy, option=option.key))
+        self.findings.errors.append(
+            problem(found.place, f"{name} {fault}", remedy, option=option.key, value=found.value)
+        )

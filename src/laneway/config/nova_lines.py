@@ -19,6 +19,7 @@ class Assignment:
     """One value that a file gives an option, with the place where it starts."""
 
     name: Name
+    value: str
     place: str
 
 
@@ -38,7 +39,7 @@ class _LineParser(BaseParser):
         start = self.lineno - len(value)
         if not self._section:
             raise ParseError("Key before the first section", start, key)
-        self.assignments.append(Assignment((self._section, key), f"{self._path}:{start}"))
+        self.assignments.append(Assignment((self._section, key), "\n".join(value), f"{self._path}:{start}"))
 
 
 class NovaLines:
@@ -57,14 +58,14 @@ class NovaLines:
         if problems:
             raise ConfigError(problems)
 
-    def places_of(self, names: Sequence[Name]) -> list[str]:
-        """The places of all values of a multi-valued option, in the order in which oslo.config gives them.
+    def assignments_of(self, names: Sequence[Name]) -> list[Assignment]:
+        """All that is assigned to an option, in the order in which oslo.config gives the values of a multi-valued one.
 
         ``names`` are the current name and then the old ones. The values of a file follow those of
         the file before; within one, those under old names come first.
         """
         return [
-            assignment.place
+            assignment
             for file in self._files
             for name in reversed(names)
             for assignment in file

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import Enum
 
-from laneway.config.problems import problem
+from laneway.config.problems import problem, suggestion
 from laneway.config.toml_places import TomlPlaces
+from laneway.domain.config_entry import shown
 from laneway.domain.errors import ConfigProblem, Findings
 from laneway.domain.host_view import IommuGroups
 
@@ -81,7 +81,7 @@ def read_options(document: Mapping[str, object], findings: Findings, places: Tom
         if name in TABLES and isinstance(content, dict):
             values |= _read_table(name, content, findings, places)
         elif name in TABLES:
-            fault = f"{name} {content!r} is not a table"
+            fault = f"{name} {shown(content)} is not a table"
             findings.errors.append(problem(places.of(name), fault, f"write [{name}]", option=name, value=content))
         elif name not in LISTS:
             findings.errors.append(_unknown_name(name, content, places))
@@ -98,7 +98,7 @@ def _read_table(
         if option is None:
             findings.errors.append(_unknown_key(table, key, value, tuple(known), places))
         elif not option.accepts(value):
-            fault = f"{key} {value!r} in [{table}] is not possible"
+            fault = f"{key} {shown(value)} in [{table}] is not possible"
             remedy = f"write {option.expected}"
             found = problem(places.of(table, key), fault, remedy, option=option.name, key=key, value=value)
             findings.errors.append(found)
@@ -113,8 +113,8 @@ def _unknown_key(table: str, key: str, value: object, known: tuple[str, ...], pl
     if elsewhere:
         remedy = f"it belongs in [{elsewhere[0]}]"
     else:
-        remedy = _suggestion(key, known, f"[{table}] has {', '.join(known)}")
-    fault = f"[{table}] has no key {key!r}"
+        remedy = suggestion(key, known, f"[{table}] has {', '.join(known)}")
+    fault = f"[{table}] has no key {shown(key)}"
     return problem(places.of(table, key), fault, remedy, option=table, key=key, value=value)
 
 
@@ -124,12 +124,7 @@ def _unknown_name(name: str, content: object, places: TomlPlaces) -> ConfigProbl
     if homes:
         remedy = f"it belongs in [{homes[0]}]"
     else:
-        remedy = _suggestion(name, (*TABLES, *LISTS), f"a config has {', '.join(names)}")
+        remedy = suggestion(name, (*TABLES, *LISTS), f"a config has {', '.join(names)}")
     kind = "table" if isinstance(content, dict | list) else "key"
-    fault = f"there is no {kind} {name!r} here"
+    fault = f"there is no {kind} {shown(name)} here"
     return problem(places.of(name), fault, remedy, option=name, value=content)
-
-
-def _suggestion(word: str, known: tuple[str, ...], otherwise: str) -> str:
-    close = get_close_matches(word.lower().replace("-", "_"), known, n=1)
-    return f"did you mean {close[0]!r}?" if close else otherwise

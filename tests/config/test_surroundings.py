@@ -1,0 +1,62 @@
+"""Where state and config stand for root and for others, by the XDG base directories."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from laneway.config import Surroundings
+
+
+def test_the_state_of_root_stands_in_var_lib(around: Surroundings) -> None:
+    assert replace(around, is_root=True).state_path == around.root / "var/lib/laneway"
+
+
+@pytest.mark.parametrize(
+    ("environment", "state", "config"),
+    [
+        ({}, "HOME/.local/state/laneway", "HOME/.config/laneway/laneway.toml"),
+        (
+            {"XDG_STATE_HOME": "/s", "XDG_CONFIG_HOME": "/c"},
+            "/s/laneway",
+            "/c/laneway/laneway.toml",
+        ),
+        (
+            {"XDG_STATE_HOME": "s", "XDG_CONFIG_HOME": ""},
+            "HOME/.local/state/laneway",
+            "HOME/.config/laneway/laneway.toml",
+        ),
+    ],
+    ids=["without variables", "as the variables say", "relative and empty variables do not count"],
+)
+def test_a_user_has_folders_of_its_own(
+    around: Surroundings, environment: Mapping[str, str], state: str, config: str
+) -> None:
+    around = replace(around, environment=environment)
+    home = str(around.home)
+    assert around.state_path == Path(state.replace("HOME", home))
+    assert around.usual_configs[1] == Path(config.replace("HOME", home))
+
+
+@pytest.mark.parametrize(
+    ("named", "resolved"),
+    [("/srv/x", "/srv/x"), ("x/y", "/etc/laneway/x/y"), ("~", "HOME"), ("~/x", "HOME/x"), ("~x", "/etc/laneway/~x")],
+    ids=["absolute", "relative to the file", "home", "below home", "no user's home"],
+)
+def test_a_path_in_a_config_is_resolved(around: Surroundings, named: str, resolved: str) -> None:
+    found = around.resolve(named, beside=Path("/etc/laneway/laneway.toml"))
+    assert found == Path(resolved.replace("HOME", str(around.home)))
+
+
+def test_this_process_has_its_own_surroundings() -> None:
+    here = Surroundings.here()
+    assert here.is_root == (os.geteuid() == 0)
+    assert here.environment is os.environ
+    assert here.root == Path("/")
+
+
+def test_a_system_without_root_has_no_root_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "geteuid")
+    assert Surroundings.here().is_root is False
