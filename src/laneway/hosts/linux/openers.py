@@ -1,0 +1,170 @@
+"""Which processes hold device nodes open, and which PCI functions those nodes belong to."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from laneway.domain.address import PciAddress
+from laneway.domain.inventory import Opener, Vdpa
+from laneway.hosts.linux.block_devices import BlockDevices
+from laneway.hosts.linux.function_paths import FunctionPaths, device_path
+from laneway.hosts.linux.tree import HostTree
+from laneway.hosts.linux.use_findings import UseCode, UseFindings
+
+_NODE_CLASSES = {
+    "nvme": "",
+    "nvme-generic": "",
+    "drm": "dri/",
+    "accel": "accel/",
+    "infiniband_verbs": "infiniband/",
+    "infiniband_mad": "infiniband/",
+    "uio": "",
+}
+"""The classes of sysfs whose devices are character nodes, with the folder of /dev that they are in."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenNodes:
+    """The device nodes that processes hold: ``holders`` by path below /dev.
+
+    ``complete`` tells whether every process could be looked at: only root may, and only where the
+    tree has /proc/PID/fd.
+    """
+
+    holders: Mapping[str, frozenset[int]]
+    complete: bool
+
+
+def read_open_nodes(tree: HostTree, *, live: bool) -> OpenNodes:
+    """One pass over /proc/PID/fd."""
+    holders: dict[str, set[int]] = {}
+    seen = 0
+    denied = False
+    for pid in tree.names("proc") or ():
+        if not pid.isdigit():
+            continue
+        descriptors = tree.names(f"proc/{pid}/fd")
+        if descriptors is None:
+            denied = denied or tree.exists(f"proc/{pid}/fd")
+            continue
+        seen += 1
+        for descriptor in descriptors:
+            target = tree.link(f"proc/{pid}/fd/{descriptor}")
+            if target is not None and target.startswith("/dev/"):
+                node = target[5:].removesuffix(" (deleted)")
+                holders.setdefault(node, set()).add(int(pid))
+    visible = tree.exists("proc/1") if live else seen > 0
+    return OpenNodes({node: frozenset(pids) for node, pids in holders.items()}, complete=visible and not denied)
+
+
+def process_name(tree: HostTree, pid: int) -> str | None:
+    """The command name of a process; None if it has ended."""
+    text = tree.text(f"proc/{pid}/comm")
+    return None if text is None else text.strip()
+
+
+def find_node_use(
+    tree: HostTree, nodes: OpenNodes, blocks: BlockDevices | None, paths: FunctionPaths, findings: UseFindings
+) -> None:
+    """Adds the processes of the host that hold a node of a function: of disks, GPUs, RDMA, uio."""
+    owners = _functions_by_node(tree, nodes, paths)
+    if blocks is not None:
+        owners.update((name.replace("!", "/"), functions) for name, functions in blocks.functions.items())
+    for node, functions in owners.items():
+        for pid in nodes.holders.get(node, ()):
+            name = process_name(tree, pid)
+            findings.add(functions, UseCode.DEVICE_NODE_OPEN, f"/dev/{node} by {name or 'a process'} ({pid})")
+    if not nodes.complete:
+        findings.not_known(
+            set().union(*owners.values()) - findings.uses.keys(),
+            "which processes hold device nodes open can be seen by root only, and not in a tree without /proc/PID/fd",
+        )
+
+
+def _functions_by_node(tree: HostTree, nodes: OpenNodes, paths: FunctionPaths) -> dict[str, frozenset[PciAddress]]:
+    found: dict[str, frozenset[PciAddress]] = {}
+    for kind, folder in _NODE_CLASSES.items():
+        for name in tree.names(f"sys/class/{kind}") or ():
+            path = device_path(tree.link(f"sys/class/{kind}/{name}") or "")
+            functions = frozenset(paths.functions_of(path))
+            if functions:
+                found[folder + name] = functions
+    if any(node.startswith("nvidia") for node in nodes.holders):
+        found.update(_nvidia_nodes(tree, paths))
+    return found
+
+
+def _nvidia_nodes(tree: HostTree, paths: FunctionPaths) -> dict[str, frozenset[PciAddress]]:
+    """NVIDIA's own driver has no class in sysfs; its /proc tells the minor of each GPU."""
+    found = {}
+    for bus in tree.names("proc/driver/nvidia/gpus") or ():
+        text = tree.text(f"proc/driver/nvidia/gpus/{bus}/information") or ""
+        minor = next(
+            (line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("Device Minor")), ""
+        )
+        functions = paths.functions_of(device_path(tree.link(f"sys/bus/pci/devices/{bus}") or ""))
+        if minor.isdigit() and functions:
+            found[f"nvidia{minor}"] = frozenset(functions)
+    return found
+
+
+class OpenableFunction(Protocol):
+    """What has to be known of a function to tell who holds its vfio or vhost-vdpa node."""
+
+    @property
+    def address(self) -> PciAddress: ...
+    @property
+    def iommu_group(self) -> int | None: ...
+    @property
+    def driver(self) -> str | None: ...
+    @property
+    def vdpa(self) -> Vdpa | None: ...
+    @property
+    def is_bridge(self) -> bool: ...
+
+
+def find_openers(
+    tree: HostTree, functions: Iterable[OpenableFunction], nodes: OpenNodes
+) -> dict[PciAddress, tuple[Opener, ...] | None]:
+    """For each function the processes that hold its node; None where that is not known.
+
+    A group's node stands for all its functions but bridges. A function has no node, and so no
+    opener, where no function of its group is bound to a vfio driver and it has no vDPA device.
+    """
+    members = tuple(functions)
+    vfio_groups = {m.iommu_group for m in members if m.driver is not None and "vfio" in m.driver} - {None}
+    character_devices = _vfio_character_devices(tree)
+    names: dict[int, str | None] = {}
+    found: dict[PciAddress, tuple[Opener, ...] | None] = {}
+    for member in members:
+        held: set[int] = set()
+        has_node = False
+        for node in _nodes_of(member, character_devices):
+            held |= nodes.holders.get(node, frozenset())
+            has_node = has_node or "vdpa" in node or member.iommu_group in vfio_groups
+        for pid in held - names.keys():
+            names[pid] = process_name(tree, pid)
+        known = bool(held) or nodes.complete or not has_node
+        found[member.address] = tuple(Opener(pid=pid, name=names[pid]) for pid in sorted(held)) if known else None
+    return found
+
+
+def _nodes_of(function: OpenableFunction, character_devices: Mapping[str, str]) -> Iterable[str]:
+    if function.iommu_group is not None and not function.is_bridge:
+        yield f"vfio/{function.iommu_group}"
+        yield f"vfio/noiommu-{function.iommu_group}"
+    own = character_devices.get(str(function.address))
+    if own is not None:
+        yield f"vfio/devices/{own}"
+    if function.vdpa is not None and function.vdpa.vhost_node is not None:
+        yield function.vdpa.vhost_node.removeprefix("/dev/")
+
+
+def _vfio_character_devices(tree: HostTree) -> dict[str, str]:
+    """The names of vfio's character devices (``vfio0``) by the address they are for."""
+    found = {}
+    for name in tree.names("sys/class/vfio-dev") or ():
+        parts = (tree.link(f"sys/class/vfio-dev/{name}") or "").split("/")
+        if len(parts) > 3:
+            found[parts[-3]] = name  # .../0000:01:00.0/vfio-dev/vfio0
+    return found
