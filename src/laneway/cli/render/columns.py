@@ -1,7 +1,7 @@
 """A table in columns: as wide as its text in a pipe, fitted to the width of a terminal."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from laneway.cli.render.screen import Screen, Tone, fit, printable, width_of
 
@@ -10,8 +10,11 @@ GAP = "  "
 
 @dataclass(frozen=True, slots=True)
 class Cell:
+    """``beneath`` stands below the text where another cell of the row takes more than one line."""
+
     text: str = ""
     tone: Tone | None = None
+    beneath: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +31,15 @@ Row = Sequence[Cell]
 
 
 def table(columns: Sequence[Column], rows: Sequence[Row], screen: Screen) -> list[str]:
-    """The lines of the table, with a line of titles. A column with no text at all is left out."""
+    """The lines of the table, with a line of titles. A column with no text at all is left out.
+
+    A table without any text has no lines.
+    """
     used = [index for index in range(len(columns)) if any(row[index].text for row in rows)]
+    if not used:
+        return []
     columns = [columns[index] for index in used]
-    body = [[Cell(printable(row[index].text), row[index].tone) for index in used] for row in rows]
+    body = [[replace(row[index], text=printable(row[index].text)) for index in used] for row in rows]
     widths = _widths(columns, body, screen)
     titles = [Cell(column.title, Tone.STRONG) for column in columns]
     return [line for row in (titles, *body) for line in _lines(columns, row, widths, screen)]
@@ -62,7 +70,7 @@ def _lines(columns: Sequence[Column], row: Row, widths: Sequence[int], screen: S
     for number in range(max(map(len, parts))):
         line = ""
         for column, cell, width, part in zip(columns, row, widths, parts, strict=True):
-            text = part[number] if number < len(part) else ""
+            text = part[number] if number < len(part) else cell.beneath
             padding = " " * (width - width_of(text))
             shown = screen.paint(text, cell.tone)
             line += (padding + shown if column.right else shown + padding) + GAP

@@ -30,9 +30,8 @@ COLUMNS = (
 
 
 def device_table(views: Sequence[FunctionView], names: Names, screen: Screen, *, every: bool = False) -> list[str]:
-    """The table in order of address; bridges only with ``every``, which also folds nothing."""
-    listed = [view for view in views if every or not view.function.is_bridge or view.device is not None]
-    return table(COLUMNS, [_row(lines, names) for lines in fold(listed, every=every)], screen)
+    """The table, in order of address as the views are."""
+    return table(COLUMNS, [_row(lines, names) for lines in fold(views, every=every)], screen)
 
 
 def _row(lines: Fold, names: Names) -> tuple[Cell, ...]:

@@ -8,7 +8,7 @@ from typing import TypeVar
 from laneway.cli.render.columns import Cell, Column, table
 from laneway.cli.render.functions import FOLD_FROM, Fold, fold, remarks, standing, type_word, vf_remark, what_it_is
 from laneway.cli.render.screen import Screen, Tone
-from laneway.cli.render.view import FunctionView, HostView, Names
+from laneway.cli.render.view import FunctionView, Names
 from laneway.domain.address import PciAddress
 from laneway.domain.inventory import Link, NumaNode
 
@@ -35,26 +35,40 @@ class _Branch:
     below: list["_Branch"] = field(default_factory=list)
 
 
-def device_tree(host: HostView, names: Names, screen: Screen, *, every: bool = False) -> list[str]:
-    """The tree. A bridge is a line of its own only where several functions part below it."""
-    numa = {node.id: node for node in host.numa_nodes}
-    addresses = {view.function.address for view in host.functions}
-    tops = [
-        view for view in host.functions if not view.function.is_bridge and view.function.parent_addr not in addresses
-    ]
-    vfs: dict[PciAddress, list[FunctionView]] = {}
-    for view in host.functions:
-        if view.function.parent_addr in addresses:
-            vfs.setdefault(view.function.parent_addr, []).append(view)
+def device_tree(
+    views: Sequence[FunctionView],
+    numa_nodes: Sequence[NumaNode],
+    names: Names,
+    screen: Screen,
+    *,
+    every: bool = False,
+) -> list[str]:
+    """The tree. A bridge is a line of its own only where several cards part below it."""
+    tops, vfs = _by_parent(views)
+    nodes = {node.id: node for node in numa_nodes}
     rows: list[tuple[Cell, ...]] = []
     for node, members in _grouped(tops, lambda view: view.function.numa_node):
-        rows.append((Cell(_node_title(node, numa), Tone.STRONG), *_BLANK))
+        rows.append((Cell(_node_title(node, nodes), Tone.STRONG), *_BLANK))
         roots = [
             _Branch(Cell(f"root {root or 'unknown'}", Tone.DIM), below=_hang(inner, 0, vfs, names, every=every))
             for root, inner in _grouped(members, _root_of)
         ]
         rows.extend(_rows(roots, "", screen))
     return table(COLUMNS, rows, screen)
+
+
+def _by_parent(views: Sequence[FunctionView]) -> tuple[list[FunctionView], _Children]:
+    """The functions that hang on the bus, and the VFs of each PF; bridges are the branches themselves."""
+    addresses = {view.function.address for view in views}
+    tops: list[FunctionView] = []
+    vfs: dict[PciAddress, list[FunctionView]] = {}
+    for view in views:
+        parent = view.function.parent_addr
+        if parent is not None and parent in addresses:
+            vfs.setdefault(parent, []).append(view)
+        elif not view.function.is_bridge:
+            tops.append(view)
+    return tops, vfs
 
 
 def _grouped(
@@ -74,18 +88,20 @@ def _root_of(view: FunctionView) -> str | None:
 
 def _hang(views: Sequence[FunctionView], depth: int, vfs: _Children, names: Names, *, every: bool) -> list[_Branch]:
     """The functions as branches below the bridge at this depth, in order of address."""
-    here = [view for view in views if len(view.function.bridges or ()) <= depth]
-    branches = [(lines.first.function.address, _leaf(lines, vfs, names, every=every)) for lines in fold(here)]
-    deeper = [view for view in views if len(view.function.bridges or ()) > depth]
-    for bridge, members in _grouped(deeper, lambda view: (view.function.bridges or ())[depth]):
+    here = [view for view in views if len(_bridges(view)) <= depth]
+    deeper = [view for view in views if len(_bridges(view)) > depth]
+    placed = [(lines.first.function.address, [_leaf(lines, vfs, names, every=every)]) for lines in fold(here)]
+    for bridge, members in _grouped(deeper, lambda view: _bridges(view)[depth]):
         below = _hang(members, depth + 1, vfs, names, every=every)
-        first = members[0].function.address
-        branches.extend(
-            [(first, below[0])]
-            if len(below) == 1
-            else [(first, _Branch(Cell(f"bridge {bridge}", Tone.DIM), below=below))]
-        )
-    return [branch for _, branch in sorted(branches, key=lambda item: item[0])]
+        parts = every or len({view.function.address >> 3 for view in members}) > 1
+        if parts and len(below) > 1:
+            below = [_Branch(Cell(f"bridge {bridge}", Tone.DIM), below=below)]
+        placed.append((members[0].function.address, below))
+    return [branch for _, branches in sorted(placed, key=lambda item: item[0]) for branch in branches]
+
+
+def _bridges(view: FunctionView) -> Sequence[PciAddress]:
+    return view.function.bridges or ()
 
 
 def _leaf(lines: Fold, vfs: _Children, names: Names, *, every: bool) -> _Branch:
@@ -142,6 +158,12 @@ def _rows(branches: Sequence[_Branch], indent: str, screen: Screen) -> list[tupl
     rows: list[tuple[Cell, ...]] = []
     for number, branch in enumerate(branches, 1):
         last = number == len(branches)
-        rows.append((Cell(f"{indent}{end if last else fork}{branch.title.text}", branch.title.tone), *branch.cells))
-        rows.extend(_rows(branch.below, indent + ("   " if last else line), screen))
+        inner = indent + ("   " if last else line)
+        place = Cell(
+            f"{indent}{end if last else fork}{branch.title.text}",
+            branch.title.tone,
+            beneath=inner + (line if branch.below else ""),
+        )
+        rows.append((place, *branch.cells))
+        rows.extend(_rows(branch.below, inner, screen))
     return rows

@@ -1,5 +1,6 @@
 """One function in words: what it is, how it stands, and what is to be said about it."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -14,8 +15,8 @@ from laneway.domain.inventory import DevType, PciFunction
 FOLD_FROM = 4
 """So many functions in a row that are alike are shown as one line."""
 
-_PLUMBING = frozenset({"05", "08", "11", "ff"})
-"""Classes of which a host has dozens alike, that nobody hands out: memory and system peripherals."""
+_PLUMBING = frozenset({"05", "06", "08", "11", "ff"})
+"""Classes of which a host has dozens that nobody hands out: bridges, memory and system peripherals."""
 
 _TYPES = {DevType.PCI: "PCI", DevType.PF: "PF", DevType.VF: "VF", DevType.VDPA: "vDPA"}
 
@@ -35,8 +36,13 @@ class Fold:
         return self.views[-1]
 
 
+def is_plumbing(view: FunctionView) -> bool:
+    """Whether it is part of how the host works, of no use to a guest, and no spec admits it."""
+    return view.device is None and not view.function.in_use_by and (view.function.class_code or "")[:2] in _PLUMBING
+
+
 def fold(views: Sequence[FunctionView], *, every: bool = False) -> list[Fold]:
-    """Runs of VFs of one parent that stand alike, and of plumbing, as one; each on its own with ``every``."""
+    """Runs of VFs of one parent that stand alike as one; each on its own with ``every``."""
     folds = []
     for key, run in groupby(views, key=_likeness):
         alike = tuple(run)
@@ -49,8 +55,7 @@ def fold(views: Sequence[FunctionView], *, every: bool = False) -> list[Fold]:
 
 def _likeness(view: FunctionView) -> tuple[object, ...] | None:
     function = view.function
-    plumbing = view.device is None and (function.class_code or "")[:2] in _PLUMBING
-    if function.parent_addr is None and not plumbing:
+    if function.parent_addr is None:
         return None
     return (
         function.parent_addr,
@@ -73,8 +78,9 @@ def ids(function: PciFunction) -> str:
 
 
 def what_it_is(function: PciFunction, names: Names) -> str:
-    """Its name, else its class in words, else nothing."""
-    return names(function.vendor_id, function.product_id) or class_words(function.class_code) or ""
+    """Its name, else what the card calls itself, else its class in words, else nothing."""
+    own_name = function.vpd.product_name if function.vpd else None
+    return names(function.vendor_id, function.product_id) or own_name or class_words(function.class_code) or ""
 
 
 def standing(view: FunctionView) -> Cell:
@@ -105,11 +111,11 @@ def remarks(view: FunctionView) -> tuple[str, ...]:
 
 
 def vf_remark(function: PciFunction) -> tuple[str, ...]:
-    """How many VFs a PF has, of how many."""
+    """How many VFs a PF has, of how many; nothing while it has none."""
     sriov = function.sriov
-    if function.dev_type is not DevType.PF or sriov is None or sriov.total_vfs is None:
+    if function.dev_type is not DevType.PF or sriov is None or not sriov.num_vfs:
         return ()
-    return (f"{sriov.num_vfs or 0} of {sriov.total_vfs} VFs",)
+    return (f"has {sriov.num_vfs} of {sriov.total_vfs or '?'} VFs",)
 
 
 def _shown(value: str | bool | None) -> str:
@@ -120,10 +126,12 @@ def _shown(value: str | bool | None) -> str:
 
 def summary(views: Iterable[FunctionView]) -> str:
     """How many functions stand how, in one line: what can be had first."""
-    counts: dict[str, int] = {}
-    for view in views:
-        word = standing(view).text if view.device is None or view.device.consumer is None else view.device.status.value
-        counts[word] = counts.get(word, 0) + 1
+    counts = Counter(_word(view) for view in views)
     order = ("available", "claimed", "allocated", "blocked")
-    shown = sorted(counts.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order))
-    return ", ".join(f"{count} {word if count == 1 or word != 'bridge' else 'bridges'}" for word, count in shown)
+    first = [word for word in order if word in counts]
+    others = sorted(word for word in counts if word not in order)
+    return ", ".join(f"{counts[word]} {word}" for word in (*first, *others))
+
+
+def _word(view: FunctionView) -> str:
+    return view.device.status if view.device is not None and view.device.consumer else standing(view).text

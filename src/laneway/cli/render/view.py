@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from laneway.domain.device import BlockReason, Status, TagValue
-from laneway.domain.inventory import NumaNode, PciFunction, Problem, ReadinessNote
+from laneway.domain.inventory import PciFunction
 
 Names = Callable[[str, str], str | None]
 """The name of a device by vendor and product id, or None where it is not known."""
@@ -24,17 +24,8 @@ class DeviceView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionView:
-    """A function; ``not_admitted`` says why it is no device, where there is more to say than that no spec matches."""
+    """A function; ``not_admitted`` says why it is no device, where more is to be said than that no spec matches."""
 
     function: PciFunction
     device: DeviceView | None = None
     not_admitted: tuple[BlockReason, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostView:
-    host: str | None
-    functions: tuple[FunctionView, ...]
-    numa_nodes: tuple[NumaNode, ...] = ()
-    readiness: tuple[ReadinessNote, ...] = ()
-    problems: tuple[Problem, ...] = ()

@@ -1,0 +1,84 @@
+"""What to write where nothing is handed out yet: an entry for a real device of this very host."""
+
+from collections.abc import Sequence
+
+from laneway.cli.render.functions import ids, is_plumbing, what_it_is
+from laneway.cli.render.screen import Screen, Tone
+from laneway.cli.render.view import FunctionView, Names
+from laneway.domain.inventory import DevType, PciFunction
+
+_WANTED_FIRST = ("0302", "03", "12", "02", "0108", "01", "0c03")
+"""Classes in the order in which people give them away: accelerators, networks, disks, USB."""
+
+
+def how_to_offer(views: Sequence[FunctionView], names: Names, screen: Screen, config_path: str) -> list[str]:
+    """Says that nothing is handed out, with an entry to paste for the likeliest device."""
+    lines = [screen.paint("Nothing is handed out: there is no device_spec.", Tone.STRONG)]
+    function = candidate(views)
+    if function is None:
+        return [*lines, "No function of this host can be given to a guest as it stands."]
+    what = what_it_is(function, names) or ids(function)
+    return [
+        *lines,
+        screen.paint(f"To let virtual machines have {function.address} ({what}), write into {config_path}:"),
+        "",
+        *(f"  {line}" if line else "" for line in _entry(function, _companions(function, views))),
+        "",
+        "and then see what it admits, and claim it for a virtual machine named vm1:",
+        "",
+        "  laneway check",
+        f"  laneway claim vm1 --alias {_alias_name(function)}:1",
+    ]
+
+
+def candidate(views: Sequence[FunctionView]) -> PciFunction | None:
+    """The function that an operator would most likely give away first, or None."""
+    in_use_groups = {view.function.iommu_group for view in views if view.function.in_use_by}
+    free = [
+        view.function
+        for view in views
+        if not view.function.in_use_by
+        and not view.function.not_assignable
+        and not view.function.is_bridge
+        and not is_plumbing(view)
+        and (view.function.iommu_group is None or view.function.iommu_group not in in_use_groups)
+        and _rank(view.function) < len(_WANTED_FIRST)
+    ]
+    return min(free, key=lambda function: (_rank(function), function.address), default=None)
+
+
+def _rank(function: PciFunction) -> int:
+    code = function.class_code or ""
+    return next(
+        (rank for rank, prefix in enumerate(_WANTED_FIRST) if code.startswith(prefix)),
+        len(_WANTED_FIRST),
+    )
+
+
+def _alias_name(function: PciFunction) -> str:
+    names = {"03": "gpu", "12": "accelerator", "02": "nic", "01": "disk", "0c": "usb"}
+    return names.get((function.class_code or "")[:2], "device")
+
+
+def _companions(function: PciFunction, views: Sequence[FunctionView]) -> list[PciFunction]:
+    """The endpoints of its IOMMU group, itself among them: a group is given away as a whole."""
+    if function.iommu_group is None:
+        return [function]
+    members = [view.function for view in views if view.function.iommu_group == function.iommu_group]
+    return [member for member in members if not member.is_bridge]
+
+
+def _entry(function: PciFunction, companions: Sequence[PciFunction]) -> list[str]:
+    addresses = [str(member.address) for member in companions]
+    if len(companions) > 1 and len({member.address >> 3 for member in companions}) == 1:
+        addresses = [f"{addresses[0][:-1]}*"]
+    specs = [line for address in addresses for line in ("[[device_spec]]", f'address = "{address}"', "")]
+    alias = [
+        "[[alias]]",
+        f'name = "{_alias_name(function)}"',
+        f'vendor_id = "{function.vendor_id}"',
+        f'product_id = "{function.product_id}"',
+    ]
+    if function.dev_type in (DevType.PF, DevType.VF):
+        alias.append(f'device_type = "{function.dev_type}"')
+    return [*specs, *alias]
