@@ -31,31 +31,30 @@ class AddressGlob:
     bus: int | None = None
     slot: int | None = None
     function: int | None = None
+    mask: int = field(init=False, repr=False, compare=False)
+    value: int = field(init=False, repr=False, compare=False)
+    """An address matches if ``address & mask == value``."""
 
-    @property
-    def exact(self) -> PciAddress | None:
-        """The one address that matches, if no field is open."""
-        if self.domain is None or self.bus is None or self.slot is None or self.function is None:
-            return None
-        return PciAddress.of(self.domain, self.bus, self.slot, self.function)
-
-    @property
-    def mask_and_value(self) -> tuple[int, int]:
-        """An address matches if ``address & mask == value``."""
+    def __post_init__(self) -> None:
         mask = value = 0
         for (most, _, shift), part in zip(_FIELDS.values(), self._parts, strict=True):
             if part is not None:
                 mask |= most << shift
                 value |= part << shift
-        return mask, value
+        object.__setattr__(self, "mask", mask)
+        object.__setattr__(self, "value", value)
+
+    @property
+    def exact(self) -> PciAddress | None:
+        """The one address that matches, if no field is open."""
+        return PciAddress(self.value) if None not in self._parts else None
 
     @property
     def _parts(self) -> tuple[int | None, ...]:
         return self.domain, self.bus, self.slot, self.function
 
     def matches(self, address: PciAddress) -> bool:
-        mask, value = self.mask_and_value
-        return address & mask == value
+        return address & self.mask == self.value
 
     def __str__(self) -> str:
         texts = [

@@ -189,6 +189,10 @@ class DeviceSpecs:
 
 
 def _candidate(position: int, spec: PciDeviceSpec) -> _Candidate:
+    """What is left to test of a spec: an exact address has been looked up, and also means VFs."""
     pattern = spec.address
-    mask, value = pattern.mask_and_value if isinstance(pattern, AddressGlob) and pattern.exact is None else (0, 0)
-    return position, mask, value, pattern if isinstance(pattern, AddressRegex) else None, spec.remote_managed, spec
+    mask = value = 0
+    if isinstance(pattern, AddressGlob) and pattern.exact is None:
+        mask, value = pattern.mask, pattern.value
+    regex = pattern if isinstance(pattern, AddressRegex) else None
+    return position, mask, value, regex, spec.remote_managed, spec

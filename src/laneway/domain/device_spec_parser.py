@@ -171,21 +171,19 @@ class _EntryReader:
         return parsed
 
     def _warn_of_unknown(self, key: str, value: object) -> None:
+        """A key that is neither matcher nor known tag nor Laneway's own (rules C4 and D17)."""
         if self.dialect is Dialect.NOVA and key in OWN_KEYS:
-            fault = "is a tag like any other in a nova.conf"
-            self.report.warning(
-                "bare_own_key", key, value, fault, f'write "{self._own_name(key)}" if Laneway\'s is meant'
-            )
-            return
-        own_names = [self._own_name(own) for own in OWN_KEYS]
-        near = nearest_key(key, (*MATCHERS, *KNOWN_TAGS, *own_names))
-        if self.dialect is Dialect.NOVA and key.startswith(_NOVA_PREFIX):
-            self.report.error(
-                key, value, "is no key of Laneway", f'write "{near}"' if near else f"they are {', '.join(own_names)}"
-            )
-            return
-        remedy = f'write "{near}" if that is meant' if near else "it is kept, and requests may name it"
-        self.report.warning("unknown_tag", key, value, "is a tag without a meaning of its own", remedy)
+            remedy = f'write "{self._own_name(key)}" if the key of Laneway is meant'
+            self.report.warning("bare_own_key", key, value, "is a tag like any other in a nova.conf", remedy)
+        elif self.dialect is Dialect.NOVA and key.startswith(_NOVA_PREFIX):
+            near = nearest_key(key.removeprefix(_NOVA_PREFIX), OWN_KEYS)
+            known = ", ".join(map(self._own_name, OWN_KEYS))
+            remedy = f'write "{self._own_name(near)}"' if near else f"they are {known}"
+            self.report.error(key, value, "is no key of Laneway", remedy)
+        else:
+            near = nearest_key(key, (*MATCHERS, *KNOWN_TAGS, *map(self._own_name, OWN_KEYS)))
+            remedy = f'write "{near}" if that is meant' if near else "it is kept, and requests may name it"
+            self.report.warning("unknown_tag", key, value, "is a tag without a meaning of its own", remedy)
 
     def _binding(self, own: Mapping[str, object], tags: Mapping[str, TagValue]) -> Binding:
         """Who binds to vfio-pci: as said, else as ``managed`` says, else as the config's owner does."""

@@ -6,8 +6,8 @@ import re
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[\w.*+-]+|\s+|.', re.DOTALL)
 _WORDS = {"true": "true", "false": "false", "none": "null", "null": "null"}
 _CURLY_QUOTES = str.maketrans("\u201c\u201d\u201e\u2018\u2019\u201a", "\"\"\"'''")
-_LONGEST = 20_000
-"""No entry that a person wrote has more characters, and matching quotes may take their square."""
+_LONGEST = 4_000
+"""Of a longer text the message would be no help, and matching quotes may take time to its square."""
 _CLOSERS = {"{": "}", "[": "]"}
 
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from laneway.domain.address import PciAddress
 from laneway.domain.device_spec import DeviceSpecs, PciDeviceSpec, report_on
 from laneway.domain.errors import ConfigProblem, ErrorCode, Findings
-from laneway.domain.function_facts import has_assignable_domain, netdev_names
+from laneway.domain.function_facts import netdev_names
 from laneway.domain.inventory import DevType, Inventory, PciFunction
+from laneway.domain.refusal import why_not
 
 
 def check_against_facts(
@@ -32,7 +33,7 @@ def check_against_facts(
     for spec in specs:
         contradicted = spec.remote_managed and _check_remote_managed(spec, host, findings)
         if not contradicted and not host.admitted[spec.entry]:
-            _warn_of_no_effect(spec, host, findings)
+            _warn_of_no_effect(spec, specs, host, findings)
     _check_pfs(host, findings, report_in_placement=report_in_placement)
     if report_in_placement:
         _check_one_time_use(host, findings)
@@ -139,7 +140,7 @@ def _vf_ids_remedy(pf: PciFunction, host: _Host) -> str:
     return f'write "product_id": "{known[0]}" to mean its VFs' if known else "add the product_id of its VFs"
 
 
-def _warn_of_no_effect(spec: PciDeviceSpec, host: _Host, findings: Findings) -> None:
+def _warn_of_no_effect(spec: PciDeviceSpec, specs: DeviceSpecs, host: _Host, findings: Findings) -> None:
     """Says why a spec admits nothing (rules D18 and D35)."""
     report = report_on(spec, findings)
     fitting = host.fitting(spec)
@@ -149,8 +150,8 @@ def _warn_of_no_effect(spec: PciDeviceSpec, host: _Host, findings: Findings) -> 
         fault = f"admits nothing, as entry {entries} admits all that it fits before it"
         report.warning("shadowed", None, spec.source, fault, "put it first, or take it out")
     elif fitting:
-        fault = f"admits nothing: {_why_none_is_admitted(fitting)}"
-        report.warning("admits_nothing", None, spec.source, fault, "see why with the command devices")
+        fault = f"admits nothing: {_why_none_is_admitted(fitting, specs, host)}"
+        report.warning("admits_nothing", None, spec.source, fault, "take it out, or choose others")
     elif spec.devname is not None and not host.named_by(spec):
         fault = "is no network interface of this host, so the entry admits nothing"
         report.warning("devname_absent", "devname", spec.devname, fault, "correct the name if the card is there")
@@ -159,15 +160,13 @@ def _warn_of_no_effect(spec: PciDeviceSpec, host: _Host, findings: Findings) -> 
         report.warning("admits_nothing", None, spec.source, fault, "correct it if the device is there")
 
 
-def _why_none_is_admitted(fitting: Sequence[PciFunction]) -> str:
-    subject = f"{fitting[0].address} and {len(fitting) - 1} more" if len(fitting) > 1 else f"{fitting[0].address}"
-    if not any(has_assignable_domain(function) for function in fitting):
-        return f"the domain of {subject} is above ffff"
-    if all(function.is_bridge for function in fitting):
-        return f"{subject} is a bridge"
-    if all(function.dev_type is DevType.PF for function in fitting):
-        return f"{subject} is a PF, which cannot be remote_managed"
-    return f"{subject} has no card serial number, which remote_managed needs"
+def _why_none_is_admitted(fitting: Sequence[PciFunction], specs: DeviceSpecs, host: _Host) -> str:
+    """Each reason once, with the first function that it holds for."""
+    reasons: dict[str, str] = {}
+    for function in fitting:
+        for refusal in why_not(function, host.parent(function), specs):
+            reasons.setdefault(refusal.code, f"of {function.address}, {refusal.message}")
+    return "; ".join(reasons.values())
 
 
 def _why_none_fits(spec: PciDeviceSpec, host: _Host) -> str:
@@ -182,19 +181,18 @@ def _why_none_fits(spec: PciDeviceSpec, host: _Host) -> str:
 
 
 def _check_pfs(host: _Host, findings: Findings, *, report_in_placement: bool) -> None:
-    noted: set[tuple[int, int]] = set()
+    """What is to be said of a PF and its VFs, once for each pair of specs."""
+    said: set[tuple[int, int]] = set()
+    compared: set[tuple[int, ...]] = set()
     for pf_address, vfs in host.vfs.items():
-        by_entry = {host.spec_of[vf.address].entry: vf for vf in vfs if vf.address in host.spec_of}
-        if not by_entry:
-            continue
-        vf_specs = {entry: host.spec_of[vf.address] for entry, vf in by_entry.items()}
+        vf_specs = {spec.entry: spec for vf in vfs if (spec := host.spec_of.get(vf.address)) is not None}
         pf_spec = host.spec_of.get(pf_address)
-        for entry, spec in vf_specs.items():
-            if pf_spec is None or (pf_spec.entry, entry) in noted:
-                continue
-            noted.add((pf_spec.entry, entry))
-            _report_pf_and_vfs(pf_address, pf_spec, spec, findings, report_in_placement=report_in_placement)
-        if report_in_placement:
+        for entry, vf_spec in vf_specs.items():
+            if pf_spec is not None and (pf_spec.entry, entry) not in said:
+                said.add((pf_spec.entry, entry))
+                _report_pf_and_vfs(pf_address, pf_spec, vf_spec, findings, report_in_placement=report_in_placement)
+        if report_in_placement and tuple(vf_specs) not in compared:
+            compared.add(tuple(vf_specs))
             _check_one_provider(pf_address, [spec for spec in vf_specs.values() if _is_reported(spec)], findings)
 
 
