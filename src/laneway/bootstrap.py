@@ -15,7 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from laneway.config import Config, load_config
+from laneway.config import Config, Surroundings, load_config
+from laneway.config.config import AUTO_DRIVER
 from laneway.domain.admission import check_against_facts
 from laneway.domain.claim import HostState
 from laneway.domain.device import PciDevice
@@ -55,6 +56,11 @@ class LocalHost:
     def name(self) -> str:
         """The host's name: the config's, else the inventory's, else this machine's."""
         return self.config.host or self.inventory.host or socket.gethostname()
+
+    @property
+    def config_path(self) -> Path:
+        """The file that the config came from, or where one would be looked for first."""
+        return self.config.sources[0] if self.config.sources else _usual_config()
 
     @cached_property
     def report(self) -> HostReport:
@@ -128,6 +134,19 @@ def open_host(source: Source) -> LocalHost:
     )
 
 
+def discover(source: Source) -> Inventory:
+    """The facts of the host alone, whatever its config says.
+
+    Raises LanewayError(host_unreachable) or (no_permission) where nothing of it can be read.
+    """
+    return open_driver(AUTO_DRIVER, root=source.root, snapshot=source.snapshot).discover()
+
+
+def database_path(source: Source) -> Path:
+    """The database of a host, without looking at the host. Raises ConfigError."""
+    return source.state or load_config(source.config, nova_conf=source.nova_conf).state_path / DATABASE
+
+
 def now() -> datetime:
     """The clock of the use cases."""
     return datetime.now(UTC)
@@ -136,6 +155,12 @@ def now() -> datetime:
 def new_claim_id() -> str:
     """An id for a claim whose caller chose none."""
     return str(uuid.uuid4())
+
+
+def _usual_config() -> Path:
+    around = Surroundings.here()
+    system_wide, of_user = around.usual_configs
+    return system_wide if around.is_root else of_user
 
 
 def _actor() -> str | None:
