@@ -13,7 +13,13 @@ from laneway.hosts.linux.block_use import BlockUse, ExclusiveProbe, open_exclusi
 from laneway.hosts.linux.console import find_boot_console
 from laneway.hosts.linux.function_paths import FunctionPaths
 from laneway.hosts.linux.network_use import find_moved_interfaces, find_network_use, read_network_devices
-from laneway.hosts.linux.openers import OpenableFunction, OpenNodes, find_node_use, find_openers, read_open_nodes
+from laneway.hosts.linux.openers import (
+    OpenableFunction,
+    Openers,
+    OpenNodes,
+    find_node_use,
+    read_open_nodes,
+)
 from laneway.hosts.linux.tree import HostTree
 from laneway.hosts.linux.use_findings import UseFindings
 
@@ -52,9 +58,22 @@ def host_use(
 def opened_by(
     root: Path, functions: Iterable[OpenableFunction], *, live: bool, nodes: OpenNodes | None = None
 ) -> Mapping[PciAddress, tuple[Opener, ...] | None]:
-    """The processes that hold each function's vfio or vhost-vdpa node; None where that is not known."""
+    """The processes that hold each function's vfio or vhost-vdpa node; None where that is not known.
+
+    ``Openers`` tells the same of one function at a time.
+    """
     tree = HostTree(root)
-    return find_openers(tree, functions, nodes or read_open_nodes(tree, live=live))
+    openers = Openers(tree, nodes or read_open_nodes(tree, live=live))
+    return {
+        function.address: openers.of(
+            function.address,
+            iommu_group=function.iommu_group,
+            driver=function.driver,
+            vdpa=function.vdpa,
+            is_bridge=function.is_bridge,
+        )
+        for function in functions
+    }
 
 
 def _find_block_use(

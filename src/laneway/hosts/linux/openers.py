@@ -1,6 +1,6 @@
 """Which processes hold device nodes open, and which PCI functions those nodes belong to."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -123,41 +123,48 @@ class OpenableFunction(Protocol):
     def is_bridge(self) -> bool: ...
 
 
-def find_openers(
-    tree: HostTree, functions: Iterable[OpenableFunction], nodes: OpenNodes
-) -> dict[PciAddress, tuple[Opener, ...] | None]:
-    """For each function the processes that hold its node; None where that is not known.
+class Openers:
+    """Tells of any function which processes hold its vfio or vhost-vdpa node."""
 
-    A group's node stands for all its functions but bridges. A function has no node, and so no
-    opener, where no function of its group is bound to a vfio driver and it has no vDPA device.
-    """
-    members = tuple(functions)
-    vfio_groups = {m.iommu_group for m in members if m.driver is not None and "vfio" in m.driver} - {None}
-    character_devices = _vfio_character_devices(tree)
-    names: dict[int, str | None] = {}
-    found: dict[PciAddress, tuple[Opener, ...] | None] = {}
-    for member in members:
-        held: set[int] = set()
-        has_node = False
-        for node in _nodes_of(member, character_devices):
-            held |= nodes.holders.get(node, frozenset())
-            has_node = has_node or "vdpa" in node or member.iommu_group in vfio_groups
-        for pid in held - names.keys():
-            names[pid] = process_name(tree, pid)
-        known = bool(held) or nodes.complete or not has_node
-        found[member.address] = tuple(Opener(pid=pid, name=names[pid]) for pid in sorted(held)) if known else None
-    return found
+    def __init__(self, tree: HostTree, nodes: OpenNodes) -> None:
+        self._tree = tree
+        self._nodes = nodes
+        self._groups_with_node = frozenset(tree.names("sys/class/vfio") or ())
+        self._character_devices = _vfio_character_devices(tree)
+        self._names: dict[int, str | None] = {}
 
+    def of(
+        self,
+        address: PciAddress,
+        *,
+        iommu_group: int | None,
+        driver: str | None,
+        vdpa: Vdpa | None,
+        is_bridge: bool,
+    ) -> tuple[Opener, ...] | None:
+        """The processes, by id; None where that is not known.
 
-def _nodes_of(function: OpenableFunction, character_devices: Mapping[str, str]) -> Iterable[str]:
-    if function.iommu_group is not None and not function.is_bridge:
-        yield f"vfio/{function.iommu_group}"
-        yield f"vfio/noiommu-{function.iommu_group}"
-    own = character_devices.get(str(function.address))
-    if own is not None:
-        yield f"vfio/devices/{own}"
-    if function.vdpa is not None and function.vdpa.vhost_node is not None:
-        yield function.vdpa.vhost_node.removeprefix("/dev/")
+        A group's node stands for all its functions but bridges (class 06). A function that has no
+        node has no openers: none of its group is bound to a vfio driver, and it has no vDPA device.
+        """
+        group_names = () if iommu_group is None or is_bridge else (str(iommu_group), f"noiommu-{iommu_group}")
+        candidates = [f"vfio/{name}" for name in group_names]
+        own = self._character_devices.get(str(address))
+        if own is not None:
+            candidates.append(f"vfio/devices/{own}")
+        if vdpa is not None and vdpa.vhost_node is not None:
+            candidates.append(vdpa.vhost_node.removeprefix("/dev/"))
+        held = {pid for node in candidates for pid in self._nodes.holders.get(node, ())}
+        if not held and not self._nodes.complete:
+            bound = driver is not None and "vfio" in driver
+            if bound or own is not None or vdpa is not None or not self._groups_with_node.isdisjoint(group_names):
+                return None
+        return tuple(Opener(pid=pid, name=self._name(pid)) for pid in sorted(held))
+
+    def _name(self, pid: int) -> str | None:
+        if pid not in self._names:
+            self._names[pid] = process_name(self._tree, pid)
+        return self._names[pid]
 
 
 def _vfio_character_devices(tree: HostTree) -> dict[str, str]:
