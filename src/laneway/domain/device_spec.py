@@ -169,10 +169,10 @@ class DeviceSpecs:
 
     def _placed_at(self, function: PciFunction, parent: PciFunction | None) -> list[_Candidate]:
         found: list[_Candidate] = []
-        for address in (function.address, function.parent_addr):
+        for address in {function.address, function.parent_addr}:
             found += self._by_address.get(address, ())
         if self._by_devname:
-            for name in (*netdev_names(function), *netdev_names(parent)):
+            for name in {*netdev_names(function), *netdev_names(parent)}:
                 found += self._by_devname.get(name, ())
         return found
 
