@@ -40,12 +40,14 @@ COUNTER = itertools.count()
 class Stores(RuleBasedStateMachine):
     """Each example takes hosts of its own in one database."""
 
-    def __init__(self, path: Path) -> None:
+    path: Path
+
+    def __init__(self) -> None:
         super().__init__()
         number = next(COUNTER)
         self.names = [f"{number}-h1", f"{number}-h2"]
         self.memory = MemoryStore(actor="ada")
-        self.sql = open_store(path, actor="ada")
+        self.sql = open_store(self.path, actor="ada")
 
     @rule(host=st.integers(0, 1), changes=st.lists(UPDATES, max_size=3), fails=st.booleans())
     def transact(self, host: int, changes: list[Update], fails: bool) -> None:
@@ -82,7 +84,7 @@ class Stores(RuleBasedStateMachine):
 
 
 def test_whatever_is_done_both_stores_hold_the_same(tmp_path: Path) -> None:
-    run_state_machine_as_test(
-        lambda: Stores(tmp_path / "state.db"),
-        settings=settings(max_examples=40, stateful_step_count=20, deadline=None),
-    )
+    class StoresHere(Stores):
+        path = tmp_path / "state.db"
+
+    run_state_machine_as_test(StoresHere, settings=settings(max_examples=40, stateful_step_count=20, deadline=None))
