@@ -46,6 +46,17 @@ class HostTree:
         except OSError:
             return None
 
+    def head(self, path: str, size: int) -> str:
+        """The first ``size`` bytes of a file, or fewer; empty where it cannot be read.
+
+        For tables of /proc that the kernel makes as they are read, and that are long on large hosts.
+        """
+        try:
+            with open(self.root + path, "rb", buffering=0) as file:
+                return file.read(size).decode("utf-8", "replace")
+        except OSError:
+            return ""
+
     def exists(self, path: str) -> bool:
         return os.path.exists(self.root + path)
 
