@@ -1,0 +1,55 @@
+"""docs/codes.md lists every code that Laneway can say, and the exit status of every error."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from laneway.cli.exit_status import EXIT_STATUS
+from laneway.domain.blocking import CLEANING_FAILED, CORDONED, GROUP_NOT_VIABLE, IN_USE, OPENED
+from laneway.domain.errors import ErrorCode
+from laneway.hosts.linux.use_findings import UseCode
+
+PROJECT = Path(__file__).parents[2]
+PAGE = (PROJECT / "docs/codes.md").read_text()
+SAYS_A_CODE = {"BlockReason", "HostUse", "NotAssignable", "ReadinessNote", "Refusal", "warning"}
+"""Calls whose first argument, or argument ``code``, is a code."""
+
+
+def codes_said_in(path: Path) -> Iterator[str]:
+    """The codes that stand as texts in a module."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and name_of(node.func) in SAYS_A_CODE:
+            named = [word.value for word in node.keywords if word.arg == "code"]
+            for said in (*named, *([] if named else node.args[:1])):
+                if isinstance(said, ast.Constant) and isinstance(said.value, str):
+                    yield said.value
+
+
+def name_of(function: ast.expr) -> str | None:
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else None
+
+
+def rows() -> dict[str, list[str]]:
+    """The first word of each table row that is a code, with all cells."""
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line[:3] == "| `"]
+    return {row[0].strip("`"): row for row in cells}
+
+
+@pytest.mark.parametrize("code", ErrorCode)
+def test_every_error_is_listed_with_its_exit_status(code: ErrorCode) -> None:
+    assert rows()[code][1] == str(EXIT_STATUS[code].value)
+
+
+@pytest.mark.parametrize("code", [*UseCode, IN_USE, OPENED, GROUP_NOT_VIABLE, CORDONED, CLEANING_FAILED])
+def test_every_use_and_every_block_is_listed(code: str) -> None:
+    assert code in rows()
+
+
+def test_every_other_code_is_listed() -> None:
+    said = {code for path in (PROJECT / "src").rglob("*.py") for code in codes_said_in(path)}
+    assert {"no_spec_matches", "unknown_tag", "iommu_off"} <= said
+    assert said - set(rows()) == set()
