@@ -56,7 +56,7 @@ def _extra_info(function: PciFunction, parent: PciFunction | None, spec: PciDevi
         binding=spec.binding,
         cleaning=spec.cleaning,
         allow_in_use=spec.allow_in_use,
-        network_capabilities=_network_capabilities(function) if network_vf else (),
+        network_capabilities=_network_capabilities(function) if network_vf and function.netdevs else (),
         pf_mac_address=pf_mac_address if vf_num is not None else None,
         vf_num=vf_num,
         card_serial_number=card_serial_number(function, parent),

@@ -102,7 +102,6 @@ class DeviceSpecs:
     _by_devname: dict[str, list[_Candidate]] = field(init=False, repr=False, compare=False)
     _unplaced: tuple[_Candidate, ...] = field(init=False, repr=False, compare=False)
     _by_ids: dict[tuple[str, str], tuple[_Candidate, ...]] = field(init=False, repr=False, compare=False)
-
     _nearest_by_ids: dict[tuple[str, str], PciDeviceSpec] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -136,8 +135,12 @@ class DeviceSpecs:
             candidates: Sequence[_Candidate] = self._by_ids[function.vendor_id, function.product_id]
         except KeyError:
             candidates = self._unplaced_for(function)
-        named = self._by_address
-        if address in named or function.parent_addr in named or self._by_devname:
+        placed = self._by_address
+        if (
+            address in placed
+            or function.parent_addr in placed
+            or (self._by_devname and self._is_named(function, parent))
+        ):
             candidates = sorted((*self._placed_for(function, parent), *candidates), key=itemgetter(0))
         for _, mask, value, regex, remote_managed, spec in candidates:
             if (
@@ -175,6 +178,15 @@ class DeviceSpecs:
             for name in {*netdev_names(function), *netdev_names(parent)}:
                 found += self._by_devname.get(name, ())
         return found
+
+    def _is_named(self, function: PciFunction, parent: PciFunction | None) -> bool:
+        """Has it, or its PF, an interface that a spec names?"""
+        for holder in (function, parent):
+            if holder is not None and holder.netdevs:
+                for netdev in holder.netdevs:
+                    if netdev.name in self._by_devname:
+                        return True
+        return False
 
     def _placed_for(self, function: PciFunction, parent: PciFunction | None) -> list[_Candidate]:
         vendor_id, product_id = function.vendor_id, function.product_id
