@@ -33,6 +33,9 @@ from store.script import OPERATIONS
 STEP = 3090
 """Three quarters of what a page takes in SQLite's log: 4,096 bytes and the head of a frame, 24."""
 
+FAILED = 1
+"""The exit status of a child that raised instead of being killed."""
+
 Run = dict[str, object]
 Operation = Callable[[Store], None]
 
@@ -109,7 +112,7 @@ def in_child(work: Callable[[Callable[[], object]], None]) -> tuple[int, int]:
             work(partial(os.write, writer, b"."))
         except BaseException:
             sys.excepthook(*sys.exc_info())
-            os._exit(1)
+            os._exit(FAILED)
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
@@ -130,3 +133,5 @@ if __name__ == "__main__":
     warm_up(folder / "warm-up.db")
     for run in {"calls": kill_at_calls, "bytes": kill_at_sizes}[sys.argv[2]](folder):
         print(json.dumps(run))
+        if run["status"] == FAILED:
+            sys.exit(FAILED)

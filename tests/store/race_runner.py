@@ -1,10 +1,9 @@
 """Processes that all want the devices of one host at once, in one database that does not exist yet.
 
 A program of its own, so that it may fork: it has one thread, and all imports are done. Usage:
-``race_runner.py FILE PROCESSES CLAIMS``. Prints the exit statuses of the processes as JSON.
+``race_runner.py FILE PROCESSES CLAIMS``. Fails if one of the processes does.
 """
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -41,7 +40,7 @@ def compete(path: Path, process: int, claims: int) -> None:
 
 
 def race(path: Path, processes: int, claims: int) -> list[int]:
-    """Starts all processes at one moment: when the pipe that they wait on is closed."""
+    """Starts all processes at one moment, when the pipe that they wait on is closed: how they ended."""
     reader, writer = os.pipe()
     children = []
     for process in range(processes):
@@ -61,4 +60,4 @@ def race(path: Path, processes: int, claims: int) -> list[int]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(race(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))))
+    sys.exit(any(race(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))))

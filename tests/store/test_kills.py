@@ -3,8 +3,6 @@
 import json
 import shutil
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -16,6 +14,7 @@ from laneway.interfaces.store import AuditEntry, Store
 from laneway.store.memory import MemoryStore
 from laneway.store.sqlite import open_store
 from store import kill_runner
+from store.programs import output_of
 from store.script import OPERATIONS
 
 RECORDED_CALLS = 199
@@ -50,13 +49,11 @@ def contents_after_each_operation() -> list[Contents]:
 def test_a_kill_loses_nothing_that_was_answered_and_leaves_nothing_half_done(
     tmp_path: Path, mode: str, recorded: int, record_property: Callable[[str, object], None]
 ) -> None:
-    command = [sys.executable, "-m", kill_runner.__name__, str(tmp_path), mode]
-    run = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=True)
-    children = [json.loads(line) for line in run.stdout.splitlines()]
+    children = [json.loads(line) for line in output_of(kill_runner, tmp_path, mode).splitlines()]
     expected = contents_after_each_operation()
     for child in children:
         check_what_is_left(Path(child["path"]), child["answered"], expected)
-    assert (children[-1]["status"], children[-1]["answered"]) == (0, len(OPERATIONS)), run.stderr
+    assert (children[-1]["status"], children[-1]["answered"]) == (0, len(OPERATIONS))
     killed = sum(child["status"] < 0 for child in children)
     record_property(f"kill points hit ({mode}), at least {recorded} expected", killed)
     assert killed >= recorded

@@ -87,4 +87,4 @@ def test_whatever_is_done_both_stores_hold_the_same(tmp_path: Path) -> None:
     class StoresHere(Stores):
         path = tmp_path / "state.db"
 
-    run_state_machine_as_test(StoresHere, settings=settings(max_examples=40, stateful_step_count=20, deadline=None))
+    run_state_machine_as_test(StoresHere, settings=settings(max_examples=30, stateful_step_count=20, deadline=None))
