@@ -2,14 +2,14 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check install -qq
 PIP_COMPILE := CUSTOM_COMPILE_COMMAND="make requirements" $(BIN)/pip-compile --quiet --generate-hashes --strip-extras \
   --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options
 # A test run sees the config and the state of no one.
 CLEAN_ENV := env -u LANEWAY_CONFIG
 
 .DEFAULT_GOAL := help
-.PHONY: help run test demo bench lint format docs requirements clean
+.PHONY: help run test demo bench lint format requirements clean
 
 help: ## This list
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 24
