@@ -1,6 +1,17 @@
 """What all tests share."""
 
+from pathlib import Path
+
 import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--field-data",
+        type=Path,
+        metavar="FOLDER",
+        help="recorded hosts and cases to try the product on (tests/field); without it those tests are not collected",
+    )
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -1,0 +1,62 @@
+"""The host driver for an inventory: a file, or a value. It is the fake of a host in tests, too."""
+
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+
+from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.inventory import Inventory, PciFunction
+from laneway.interfaces.host_driver import DriverCapabilities, HostDriver
+
+NAME = "snapshot"
+FACTS = frozenset(field.name for field in fields(PciFunction))
+
+
+class SnapshotHostDriver:
+    """A host that is what an inventory says: ``source`` is one, or gives one each time it is asked."""
+
+    def __init__(self, source: Inventory | Callable[[], Inventory]) -> None:
+        self._source = source
+
+    def describe(self) -> DriverCapabilities:
+        return DriverCapabilities(name=NAME, os_family="any", facts=FACTS)
+
+    def discover(self) -> Inventory:
+        """The inventory as it stands, under the name of the driver that made it."""
+        return self._source if isinstance(self._source, Inventory) else self._source()
+
+
+class SnapshotHostDriverFactory:
+    """What the entry point names."""
+
+    def unavailable(self) -> str | None:
+        """Never on its own: an inventory has to be named."""
+        return "it needs an inventory, which --snapshot FILE names"
+
+    def __call__(self) -> HostDriver:
+        raise LanewayError(ErrorCode.HOST_UNREACHABLE, f"the driver {NAME!r} cannot be used: {self.unavailable()}")
+
+    def cannot_read(self, path: Path) -> str | None:
+        return "an inventory is a file, this is a directory" if path.is_dir() else None
+
+    def reading(self, path: Path) -> HostDriver:
+        """The driver for an inventory file, which is read at each discovery."""
+        return SnapshotHostDriver(lambda: read_inventory(path))
+
+
+def read_inventory(path: Path) -> Inventory:
+    """The inventory in a file.
+
+    Raises LanewayError(host_unreachable) where the file cannot be read, and (invalid_json) or
+    (invalid_inventory), with the file's name, where it is none.
+    """
+    from laneway.contracts.inventory import decode_inventory  # noqa: PLC0415 - only this driver needs msgspec
+
+    try:
+        return decode_inventory(path.read_bytes())
+    except OSError as error:
+        raise LanewayError(
+            ErrorCode.HOST_UNREACHABLE, f"the inventory {path} cannot be read: {error.strerror}", {"path": str(path)}
+        ) from error
+    except LanewayError as error:
+        raise LanewayError(error.code, f"{path}: {error.message}", {**error.detail, "file": str(path)}) from error
