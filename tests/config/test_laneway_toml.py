@@ -158,6 +158,13 @@ def test_a_relation_between_options_is_checked(around: Surroundings) -> None:
     assert "report_in_placement" in found
 
 
+def test_problems_are_told_from_the_top_of_the_file_down(around: Surroundings) -> None:
+    text = "[[alias]]\nname = 3\n[[device_spec]]\nvendor_id = 3\n[host]\nname = 3\n"
+    with pytest.raises(ConfigError) as caught:
+        read(text, around)
+    assert [found.place for found in caught.value.problems] == [f"{PATH}:{line}" for line in (1, 2, 4, 6)]
+
+
 def test_warnings_stand_at_their_lines(around: Surroundings) -> None:
     config = read('[[device_spec]]\nvendor_id = "10de"\nphsyical_network = "x"\n', around)
     assert [(found.code, found.place) for found in config.warnings] == [("unknown_tag", f"{PATH}:3")]

@@ -45,7 +45,7 @@ def read_laneway_toml(path: Path, text: str, surroundings: Surroundings) -> Conf
         pci_in_placement=pci_in_placement,
         places=[places.of("alias", index) for index in range(len(entries))],
     )
-    findings.errors = [places.narrowed(found) for found in findings.errors]
+    findings.errors = places.told(findings.errors)
     findings.raise_errors()
     return Config(
         device_specs=device_specs,
@@ -57,7 +57,7 @@ def read_laneway_toml(path: Path, text: str, surroundings: Surroundings) -> Conf
         report_in_placement=report_in_placement,
         pci_in_placement=pci_in_placement,
         sources=(path,),
-        warnings=tuple(places.narrowed(found) for found in findings.warnings),
+        warnings=tuple(places.told(findings.warnings)),
     )
 
 
