@@ -105,7 +105,7 @@ def _ask_kernel() -> set[str] | None:
             while more:
                 indexes, more = parse_address_dump(link.recv(1 << 18))
                 found.update(map(socket.if_indextoname, indexes))
-    except OSError:
+    except (OSError, struct.error):
         return None
     return found
 
