@@ -190,7 +190,7 @@ class LocalStates:
         return found
 
     def like(self, state: int, active: int) -> int:
-        """The state that stands for all those of its type that choices for the active classes (a mask) do not tell apart."""
+        """The state that stands for all those of its type that choices for the ``active`` classes do not tell apart."""
         found = self._like.get((state, active))
         if found is None:
             number = self.type_of[state]
