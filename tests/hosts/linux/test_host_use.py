@@ -565,3 +565,19 @@ def test_a_directory_may_be_given_relative_to_the_root(host: HostTreeBuilder) ->
     found, problems = host_use(host.root, functions, live=False, exclusive=nobody)
     assert found[PciAddress.parse(NVME_A)] == (HostUse(code="mounted", detail="/boot efi"),)
     assert problems == []
+
+
+def test_entries_that_are_listed_already_are_not_looked_for_again(host: HostTreeBuilder) -> None:
+    gpu, nic = host.function(GPU, driver="ast"), host.function(NIC_A, driver="ice")
+    host.write(f"sys/devices/{gpu}/boot_vga", "1\n")
+    (host.root / "sys/devices" / nic / "net").mkdir()
+    addresses = PciAddress.parse(GPU), PciAddress.parse(NIC_A)
+
+    def codes(*entries: set[str]) -> list[list[str] | None]:
+        found, _ = host_use(
+            host.root, host.functions, live=False, exclusive=nobody, entries=dict(zip(addresses, entries, strict=False))
+        )
+        return [None if uses is None else [use.code for use in uses] for uses in map(found.get, addresses)]
+
+    assert codes({"boot_vga", "net"}, {"net"}) == [["boot_console"], None]
+    assert codes({"config"}) == [[], []]

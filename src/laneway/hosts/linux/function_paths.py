@@ -1,6 +1,6 @@
 """From a place in the device tree of sysfs to the PCI functions that it hangs on."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from laneway.domain.address import PciAddress
 
@@ -21,12 +21,18 @@ def device_path(text: str) -> str:
 
 
 class FunctionPaths:
-    """The PCI functions by their directories in the device tree."""
+    """The PCI functions by their directories in the device tree.
 
-    __slots__ = ("_by_path", "unplaced")
+    ``entries`` are the names in these directories, where somebody has listed them already.
+    """
 
-    def __init__(self, functions: Mapping[PciAddress, str]) -> None:
+    __slots__ = ("_by_path", "_entries", "unplaced")
+
+    def __init__(
+        self, functions: Mapping[PciAddress, str], entries: Mapping[PciAddress, Collection[str]] | None = None
+    ) -> None:
         self._by_path: dict[str, PciAddress] = {}
+        self._entries = entries
         self.unplaced: set[PciAddress] = set()
         """Functions whose directory is not in the device tree: nothing can be traced to them."""
         for address, directory in functions.items():
@@ -51,6 +57,12 @@ class FunctionPaths:
                 found.append(address)
             path, _, below = path.rpartition("/")
         return tuple(found)
+
+    def with_entry(self, name: str) -> Iterator[tuple[PciAddress, str]]:
+        """The functions that may have ``name`` in their directory, with its path below the root."""
+        for path, address in self._by_path.items():
+            if self._entries is None or name in self._entries.get(address, ()):
+                yield address, f"{_DEVICES}{path}/{name}"
 
 
 def _is_root_bus(name: str) -> bool:

@@ -3,7 +3,7 @@
 Everything is read once, by listing what is in use and tracing it down, never function by function.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from laneway.domain.address import PciAddress
@@ -34,6 +34,7 @@ def host_use(
     functions: Mapping[PciAddress, str],
     *,
     live: bool,
+    entries: Mapping[PciAddress, Collection[str]] | None = None,
     nodes: OpenNodes | None = None,
     exclusive: ExclusiveProbe | None = None,
 ) -> tuple[Mapping[PciAddress, tuple[HostUse, ...] | None], list[Problem]]:
@@ -41,16 +42,17 @@ def host_use(
 
     Every function is in the answer: () where it is known that the host does not need it, None where
     some kind of use could not be looked at, with a note in the problems. ``live`` tells that ``root``
-    is the running system, so that the kernel may be asked too; ``exclusive`` replaces the question
+    is the running system, so that the kernel may be asked too. Where the directories have been
+    listed already, ``entries`` saves looking into each again; ``exclusive`` replaces the question
     whether a disk is held by open(O_EXCL). Nothing is written and nothing raised.
     """
     tree = HostTree(root)
     findings = UseFindings()
-    paths = FunctionPaths(functions)
+    paths = FunctionPaths(functions, entries)
     findings.not_known(paths.unplaced, "the tree does not show where the functions stand below sys/devices")
     blocks = _find_block_use(tree, paths, findings, functions, exclusive or (open_exclusively if live else _not_asked))
     _find_network_use(tree, paths, findings, functions, live=live)
-    find_boot_console(tree, functions, paths, findings)
+    find_boot_console(tree, paths, findings)
     find_node_use(tree, nodes or read_open_nodes(tree, live=live), blocks, paths, findings)
     return dict(findings.conclude(functions)), findings.problems
 
@@ -92,14 +94,14 @@ def _find_block_use(
 
 
 def _find_network_use(
-    tree: HostTree, paths: FunctionPaths, findings: UseFindings, functions: Mapping[PciAddress, str], *, live: bool
+    tree: HostTree, paths: FunctionPaths, findings: UseFindings, functions: Iterable[PciAddress], *, live: bool
 ) -> None:
     devices = read_network_devices(tree, paths)
     if devices is None:
         findings.not_known(functions, "no sys/class/net tells which functions have network interfaces")
         return
     find_network_use(tree, devices, findings, live=live)
-    find_moved_interfaces(tree, functions, set().union(*devices.functions.values()), findings)
+    find_moved_interfaces(tree, paths, devices, findings)
 
 
 def _not_asked(_disk: str) -> None:

@@ -1,6 +1,6 @@
 """Network interfaces that the host needs: they carry its traffic, or something is built on them."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from laneway.domain.address import PciAddress
@@ -138,17 +138,15 @@ def _leads_out(flags: str) -> bool:
     return int(flags, 16) & (_RTF_UP | _RTF_REJECT) == _RTF_UP
 
 
-def find_moved_interfaces(
-    tree: HostTree, directories: Mapping[PciAddress, str], with_interface: Iterable[PciAddress], findings: UseFindings
-) -> None:
+def find_moved_interfaces(tree: HostTree, paths: FunctionPaths, devices: NetworkDevices, findings: UseFindings) -> None:
     """Notes functions whose interface was moved to another network namespace.
 
     Their directory has a ``net`` that looks empty from here, so what the interface is used for
     cannot be seen.
     """
-    seen = set(with_interface)
-    for address, directory in directories.items():
-        if address not in seen and tree.names(f"sys/devices/{device_path(directory)}/net") == []:
+    seen: set[PciAddress] = set().union(*devices.functions.values())
+    for address, directory in paths.with_entry("net"):
+        if address not in seen and tree.names(directory) == []:
             findings.not_known(
                 (address,),
                 "its network interface is in another network namespace, where its use cannot be seen",
