@@ -24,10 +24,12 @@ from laneway.domain.errors import ConfigProblem, Findings
 from laneway.domain.inventory import Inventory
 from laneway.domain.report import HostReport
 from laneway.domain.tracker import PciDeviceTracker
+from laneway.hosts.pci_ids import PciNames
 from laneway.hosts.registry import open_driver
 
 if TYPE_CHECKING:
     from laneway.fleet.control_plane import ControlPlane
+    from laneway.store.migrate import DatabaseStatus, Upgrade
 
 DATABASE = "laneway.db"
 
@@ -145,6 +147,32 @@ def discover(source: Source) -> Inventory:
 def database_path(source: Source) -> Path:
     """The database of a host, without looking at the host. Raises ConfigError."""
     return source.state or load_config(source.config, nova_conf=source.nova_conf).state_path / DATABASE
+
+
+def database_status(path: Path) -> "DatabaseStatus":
+    """Where the tables stand. Raises LanewayError(database_unreachable) or (no_permission)."""
+    from laneway.store import maintenance  # noqa: PLC0415 - late, see the module
+
+    return maintenance.status(path)
+
+
+def upgrade_database(path: Path) -> "Upgrade":
+    """Brings the tables up to date. Raises LanewayError: database_too_new, database_unreachable, no_permission."""
+    from laneway.store import maintenance  # noqa: PLC0415 - late, see the module
+
+    return maintenance.upgrade(path)
+
+
+def backup_database(path: Path, target: Path) -> None:
+    """Copies the database into a new file. Raises LanewayError: usage, database_unreachable."""
+    from laneway.store import maintenance  # noqa: PLC0415 - late, see the module
+
+    maintenance.backup(path, target)
+
+
+def device_names() -> PciNames:
+    """The names of vendors, devices and classes that this system knows."""
+    return PciNames()
 
 
 def now() -> datetime:

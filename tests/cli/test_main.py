@@ -206,7 +206,7 @@ def test_the_settings_of_all_commands_reach_the_command(
     assert seen == [
         Settings(
             config=Path("c"),
-            nova_conf=Path("n"),
+            nova_conf=(Path("n"),),
             snapshot=Path("s"),
             state=Path("d"),
             root=Path("r"),

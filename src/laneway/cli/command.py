@@ -16,7 +16,7 @@ class Settings:
     """What the options that all commands share say. None where one was not given."""
 
     config: Path | None = None
-    nova_conf: Path | None = None
+    nova_conf: tuple[Path, ...] = ()
     snapshot: Path | None = None
     state: Path | None = None
     root: Path | None = None
@@ -40,7 +40,12 @@ def common_options() -> list[click.Parameter]:
     """The options that every command takes, made anew: a parameter belongs to one command."""
     return [
         _file("--config", metavar="FILE", help_text="Use this laneway.toml."),
-        _file("--nova-conf", metavar="FILE", help_text="Use the [pci] section of this nova.conf in its place."),
+        _file(
+            "--nova-conf",
+            metavar="FILE",
+            multiple=True,
+            help_text="Use the [pci] section of this nova.conf in its place; of several the later overrides.",
+        ),
         _file("--snapshot", metavar="FILE", help_text="Read the devices from an inventory, not from this host."),
         _file("--root", metavar="DIR", help_text="Read the devices from a captured tree: DIR/sys, DIR/proc."),
         _file("--state", metavar="FILE", help_text="Keep the state in this database."),

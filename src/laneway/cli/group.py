@@ -45,7 +45,7 @@ class LazyGroup(click.Group):
     def _refuse(self, ctx: click.Context, name: str) -> NoReturn:
         from difflib import get_close_matches
 
-        near = get_close_matches(name, self._summaries, n=1, cutoff=0.5)
+        near = get_close_matches(name, self._summaries, n=1, cutoff=0.6)
         hint = f"did you mean `laneway {near[0]}`?" if near else "`laneway --help` lists the commands"
         raise click.UsageError(f"there is no command {name!r}; {hint}", ctx)
 

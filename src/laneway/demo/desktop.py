@@ -55,6 +55,33 @@ vendor_id = "1b21"
 product_id = "3242"
 """
 
+SCRIPT = r"""
+# What is there?
+laneway devices
+
+# win11 gets the graphics card with its audio function.
+laneway claim win11 --alias gpu:1,gpu-audio:1 --id win11-gpu
+
+# Options for QEMU:
+laneway hostdev win11 --format qemu
+
+# The card goes to one machine only.
+laneway explain linux --alias gpu:1
+
+# The USB card shares its IOMMU group with the wireless card, which stays with the host.
+laneway explain linux --alias usb:1
+
+# The second disk is free.
+laneway claim linux --alias disk:1 --id linux-disk --ttl 15m
+
+# How things stand:
+laneway devices --tree
+
+# win11 is stopped for good.
+laneway free win11
+"""
+"""What is shown on this host."""
+
 
 def inventory() -> Inventory:
     host = HostBuilder()

@@ -71,6 +71,46 @@ vendor_id = "144d"
 product_id = "a80a"
 """
 
+SCRIPT = r"""
+# What is there, and what stands close together?
+laneway devices --tree
+
+# What does the config do?
+laneway check
+
+# db-1 gets two L40S below one PCIe root with the network card that it uses.
+laneway claim db-1 --alias l40s:2,nic:1 --numa-node 0 --id db-1-training \
+    --constraint '{"match": "pcie_root", "requests": ["l40s", "nic"]}'
+
+# What goes into its definition?
+laneway hostdev db-1 --format libvirt
+
+# It has been started with them.
+laneway allocate db-1
+
+# Three more L40S? There are two left.
+laneway explain web-1 --alias l40s:3
+
+# The disk with the root file system? The config has a slip there.
+laneway explain web-1 --alias disk:1
+
+# A workstation card has an audio function in its IOMMU group, which nobody else gets then.
+laneway claim render-1 --alias a4000:1 --id render-1-gpu
+
+# One card makes trouble, so nobody gets it.
+laneway cordon 0000:9c:00.0 --reason "memory errors"
+
+# Who holds what?
+laneway claims
+
+# db-1 is stopped for good.
+laneway free db-1
+
+# How things stand:
+laneway devices
+"""
+"""What is shown on this host."""
+
 
 def inventory() -> Inventory:
     host = HostBuilder()

@@ -52,6 +52,40 @@ product_id = "1592"
 device_type = "type-PF"
 """
 
+SCRIPT = r"""
+# What is there?
+laneway devices
+
+# What does the config do?
+laneway check
+
+# router-1 gets a VF of the provider network and two of the storage network.
+laneway claim router-1 --id router-1-ports \
+    --request '{"name": "wan", "any_of": [{"dev_type": "type-VF", "physical_network": "provider"}]}' \
+    --request '{"name": "san", "any_of": [{"dev_type": "type-VF", "physical_network": "storage"}], "count": 2}'
+
+# A vDPA device is not bound to vfio-pci: it stands in a definition as an interface.
+laneway claim app-1 --id app-1-port --request '{"name": "port", "any_of": [{"dev_type": "vdpa"}]}'
+
+# So:
+laneway hostdev app-1 --format libvirt
+
+# A VF of the DPU goes to those who ask for a remote-managed one.
+laneway claim tenant-1 --id tenant-1-port \
+    --request '{"name": "port", "any_of": [{"remote_managed": true, "physical_network": "tenant"}]}'
+
+# The port that carries the host's own traffic is not to be had.
+laneway explain tenant-1 --alias uplink:1
+
+# Six VFs of the storage network? Two are taken, and the host has an address on a third.
+laneway explain tenant-1 \
+    --request '{"name": "san", "any_of": [{"dev_type": "type-VF", "physical_network": "storage"}], "count": 6}'
+
+# Who holds what?
+laneway claims
+"""
+"""What is shown on this host."""
+
 
 def inventory() -> Inventory:
     host = HostBuilder()

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cli.render.views import AVAILABLE, no_names, owned_by, vfs, view
+from cli.render.views import AVAILABLE, NO_NAMES, owned_by, vfs, view
 from laneway.cli.render.device_tree import device_tree
 from laneway.cli.render.screen import Screen
 from laneway.cli.render.view import FunctionView
@@ -17,7 +17,7 @@ NODES = (NumaNode(id=0, socket=0), NumaNode(id=1))
 
 def tree(views: list[FunctionView], **options: Any) -> list[str]:
     screen = options.pop("screen", Screen())
-    return [line.rstrip() for line in device_tree(views, NODES, no_names, screen, **options)]
+    return [line.rstrip() for line in device_tree(views, NODES, NO_NAMES, screen, **options)]
 
 
 def below(*bridges: str, **facts: Any) -> dict[str, Any]:

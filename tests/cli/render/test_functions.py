@@ -1,11 +1,22 @@
 """One function in words, and which functions share a line."""
 
+from typing import Any
+
 import pytest
 
-from cli.render.views import AVAILABLE, IN_USE, function, no_names, owned_by, vfs, view
+from cli.render.views import AVAILABLE, IN_USE, NO_NAMES, KnownNames, function, owned_by, vfs, view
 from laneway.cli.render.class_words import class_words
 from laneway.cli.render.columns import Cell
-from laneway.cli.render.functions import fold, is_plumbing, remarks, standing, summary, vf_remark, what_it_is
+from laneway.cli.render.functions import (
+    fold,
+    is_plumbing,
+    remarks,
+    short_vendor,
+    standing,
+    summary,
+    vf_remark,
+    what_it_is,
+)
 from laneway.cli.render.screen import Tone
 from laneway.cli.render.view import DeviceView, FunctionView
 from laneway.domain.device import BlockReason, Status, TagValue
@@ -69,12 +80,35 @@ def test_how_many_vfs_a_pf_has(sriov: Sriov | None, told: tuple[str, ...]) -> No
     assert vf_remark(function(PF, dev_type=DevType.PF, sriov=sriov)) == told
 
 
-def test_a_function_is_called_by_its_name_then_by_what_its_card_says_then_by_its_class() -> None:
-    card = function(PF, vpd=Vpd(product_name="A Card"))
-    assert what_it_is(card, lambda vendor, product: f"{vendor}/{product}") == "8086/1572"
-    assert what_it_is(card, no_names) == "A Card"
-    assert what_it_is(function(PF), no_names) == "Ethernet controller"
-    assert what_it_is(function(PF, class_code=None), no_names) == ""
+INTEL = KnownNames({"8086": "Intel Corporation"}, {"8086:1572": "Ethernet Controller X710"})
+
+
+@pytest.mark.parametrize(
+    ("facts", "names", "name"),
+    [
+        pytest.param({}, INTEL, "Intel Ethernet Controller X710", id="by its ids"),
+        pytest.param({"vpd": Vpd(product_name="A Card")}, NO_NAMES, "A Card", id="as its card calls itself"),
+        pytest.param({}, KnownNames({"8086": "Intel Corporation"}), "Intel Ethernet controller", id="by its class"),
+        pytest.param({}, NO_NAMES, "Ethernet controller", id="by its class alone"),
+        pytest.param({"class_code": None}, NO_NAMES, "", id="not at all"),
+    ],
+)
+def test_what_a_function_is_called(facts: dict[str, Any], names: KnownNames, name: str) -> None:
+    assert what_it_is(function(PF, **facts), names) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [
+        pytest.param("Intel Corporation", "Intel", id="without the legal form"),
+        pytest.param("Samsung Electronics Co Ltd", "Samsung Electronics", id="without two of them"),
+        pytest.param("ASMedia Technology Inc.", "ASMedia Technology", id="without its dot"),
+        pytest.param("Advanced Micro Devices, Inc. [AMD/ATI]", "AMD/ATI", id="as it stands in brackets"),
+        pytest.param("Incomplete Cosmos", "Incomplete Cosmos", id="a word that begins like one stays"),
+    ],
+)
+def test_the_short_name_of_a_vendor(name: str, short: str) -> None:
+    assert short_vendor(name) == short
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cli.render.views import AVAILABLE, IN_USE, function, no_names, vfs, view
+from cli.render.views import AVAILABLE, IN_USE, NO_NAMES, function, vfs, view
 from laneway.cli.render.claims import claims_page
 from laneway.cli.render.device_page import device_page
 from laneway.cli.render.first_spec import candidate
@@ -23,7 +23,7 @@ PF = "0000:31:00.0"
 
 def page(views: list[FunctionView], **options: Any) -> list[str]:
     inventory = Inventory(functions=tuple(seen.function for seen in views), host="h1")
-    return device_page(inventory, views, no_names, options.pop("screen", PLAIN), **options)
+    return device_page(inventory, views, NO_NAMES, options.pop("screen", PLAIN), **options)
 
 
 VIEWS = [

@@ -1,5 +1,6 @@
 """Short ways to make the views that the renderers are given."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from laneway.cli.render.view import DeviceView, FunctionView
@@ -42,5 +43,18 @@ def owned_by(consumer: str) -> DeviceView:
     return DeviceView(status=Status.CLAIMED, consumer=consumer, claim="c1")
 
 
-def no_names(_vendor_id: str, _product_id: str) -> None:
-    return None
+class KnownNames:
+    """Names of vendors and devices, as a pci.ids has them."""
+
+    def __init__(self, vendors: Mapping[str, str] | None = None, devices: Mapping[str, str] | None = None) -> None:
+        self._vendors = vendors or {}
+        self._devices = devices or {}
+
+    def vendor(self, vendor_id: str) -> str | None:
+        return self._vendors.get(vendor_id)
+
+    def device(self, vendor_id: str, product_id: str) -> str | None:
+        return self._devices.get(f"{vendor_id}:{product_id}")
+
+
+NO_NAMES = KnownNames()

@@ -8,7 +8,21 @@ from types import MappingProxyType
 
 SUMMARIES: Mapping[str, str] = MappingProxyType(
     {
-        "completion": "Print the completion script for a shell.",
+        "devices": "The devices of this host, who holds them, and why others may not be had.",
+        "check": "Hold the config against the host.",
+        "capture": "Write the inventory of this host into a file.",
+        "claim": "Claim devices for a virtual machine.",
+        "allocate": "Record that a virtual machine has what it claimed.",
+        "free": "Give devices back.",
+        "claims": "List who holds what.",
+        "explain": "Say what a claim would get, or why nothing.",
+        "simulate": "Play scenarios, without any host.",
+        "hostdev": "Print what goes into a virtual machine's definition.",
+        "cordon": "Keep a device from being claimed.",
+        "uncordon": "Let a cordoned device be claimed again.",
+        "db": "Look after the database.",
+        "demo": "Example hosts: claims, refusals and reasons without hardware.",
+        "completion": "Print the completion script of a shell.",
     }
 )
 """What each command does, in the order in which the help lists them."""

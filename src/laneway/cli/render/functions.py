@@ -1,5 +1,6 @@
 """One function in words: what it is, how it stands, and what is to be said about it."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ FOLD_FROM = 4
 
 _PLUMBING = frozenset({"05", "06", "08", "11", "ff"})
 """Classes of which a host has dozens that nobody hands out: bridges, memory and system peripherals."""
+
+_LEGAL_FORM = re.compile(r"(,? (Corporation|Corp|Inc|Co|Ltd|Limited|LLC|GmbH|AG)\b\.?)+,?$")
 
 _TYPES = {DevType.PCI: "PCI", DevType.PF: "PF", DevType.VF: "VF", DevType.VDPA: "vDPA"}
 
@@ -78,9 +81,19 @@ def ids(function: PciFunction) -> str:
 
 
 def what_it_is(function: PciFunction, names: Names) -> str:
-    """Its name, else what the card calls itself, else its class in words, else nothing."""
+    """Its name; else what the card calls itself; else its class in words, with the vendor if that is known."""
+    vendor = short_vendor(names.vendor(function.vendor_id) or "")
     own_name = function.vpd.product_name if function.vpd else None
-    return names(function.vendor_id, function.product_id) or own_name or class_words(function.class_code) or ""
+    device = names.device(function.vendor_id, function.product_id)
+    if device is None and own_name:
+        return own_name
+    return f"{vendor} {device or class_words(function.class_code) or ''}".strip()
+
+
+def short_vendor(name: str) -> str:
+    """A vendor's name as people say it: the short form in brackets, else without the legal form."""
+    in_brackets = re.search(r"\[([^]]+)\]", name)
+    return in_brackets[1] if in_brackets else _LEGAL_FORM.sub("", name)
 
 
 def standing(view: FunctionView) -> Cell:

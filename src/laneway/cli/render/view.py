@@ -1,13 +1,19 @@
 """What the renderers are given: a host's functions with what Laneway makes of each."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from laneway.domain.device import BlockReason, Status, TagValue
 from laneway.domain.inventory import PciFunction
 
-Names = Callable[[str, str], str | None]
-"""The name of a device by vendor and product id, or None where it is not known."""
+
+class Names(Protocol):
+    """Names by ids; None where one is not known."""
+
+    def vendor(self, vendor_id: str) -> str | None: ...
+
+    def device(self, vendor_id: str, product_id: str) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,7 @@
+"""``python -m laneway``."""
+
+import sys
+
+from laneway.cli import main
+
+sys.exit(main())

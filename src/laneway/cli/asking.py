@@ -1,0 +1,51 @@
+"""From the options of a command to the claim that they describe."""
+
+from collections.abc import Sequence
+
+from laneway.cli.parameters import Asked
+from laneway.domain.alias import Aliases
+from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.flavor import parse_flavor
+from laneway.domain.request import ClaimRequest, DeviceRequest
+from laneway.domain.request_parser import parse_constraints, parse_request_json, parse_requests
+
+
+def claim_of(asked: Asked, claim: str, aliases: Aliases) -> ClaimRequest:
+    """The claim of ``--alias`` and ``--request`` together, with its constraints.
+
+    Raises LanewayError: usage where nothing is asked for, invalid_json, invalid_request, unknown_alias.
+    """
+    requests = (*_by_alias(asked.flavor, aliases), *_in_full(asked.requests, aliases))
+    if not requests:
+        raise LanewayError(
+            ErrorCode.USAGE, "nothing is asked for; say what by --alias, such as --alias gpu:1, or by --request"
+        )
+    _refuse_same_names(requests)
+    limits = [limit for text in asked.constraints for limit in parse_request_json(text)]
+    return ClaimRequest(
+        consumer=asked.consumer,
+        claim=claim,
+        requests=requests,
+        constraints=parse_constraints(limits, requests),
+        guest_numa_nodes=frozenset(asked.numa_nodes),
+    )
+
+
+def _by_alias(flavor: str | None, aliases: Aliases) -> tuple[DeviceRequest, ...]:
+    return () if flavor is None else parse_flavor(flavor, aliases)
+
+
+def _in_full(requests: Sequence[str], aliases: Aliases) -> tuple[DeviceRequest, ...]:
+    values = [value for text in requests for value in parse_request_json(text)]
+    return parse_requests(values, aliases) if requests else ()
+
+
+def _refuse_same_names(asked: Sequence[DeviceRequest]) -> None:
+    names = [request.name for request in asked]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise LanewayError(
+            ErrorCode.INVALID_REQUEST,
+            f"two requests are named {twice!r}, by --alias and by --request; give the one of --request another name",
+            {"name": twice},
+        )

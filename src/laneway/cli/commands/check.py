@@ -1,0 +1,35 @@
+"""``laneway check``: the config against the host."""
+# ruff: noqa: PLC0415 - start-up counts: what only some calls need is imported in them
+
+from laneway.cli import output
+from laneway.cli.command import Example, Settings, laneway_command
+from laneway.cli.exit_status import ExitStatus
+
+
+@laneway_command(
+    "check",
+    Example("laneway check", "The config in force, on this host"),
+    Example("laneway check --config new.toml", "A config before it is put in force"),
+    Example("laneway check --nova-conf /etc/nova/nova.conf", "What Laneway makes of nova's config"),
+    Example("laneway check --config gpu.toml --snapshot gpu-1.json", "On another host, from its inventory"),
+)
+def command(settings: Settings) -> int:
+    """Hold the config against the host: what each entry admits, what it does not and why, and what is dangerous.
+
+    All errors of a config are reported at once, each with its file and line; the exit status is 78 then. Hardware
+    that an entry names and the host lacks is noted, and is no error.
+    """
+    from laneway.cli.host import open_host
+    from laneway.domain.config_check import check_config
+
+    host = open_host(settings)
+    check = check_config(host.look().view, host.config.aliases, host.warnings)
+    if settings.as_json:
+        from laneway.contracts.check import check_document
+
+        output.write_json(check_document(host.name, host.config.sources, check, host.inventory.readiness))
+    else:
+        from laneway.cli.render.check import check_page
+
+        output.write_lines(check_page(host.config.sources, check, output.screen(settings)))
+    return ExitStatus.YES

@@ -1,0 +1,50 @@
+"""``laneway devices``: what this host has, and what may be handed out."""
+# ruff: noqa: PLC0415 - start-up counts: what only some calls need is imported in them
+
+import click
+
+from laneway.cli import output
+from laneway.cli.command import Example, Settings, laneway_command
+from laneway.cli.exit_status import ExitStatus
+from laneway.cli.host import device_names, open_host
+
+
+@laneway_command(
+    "devices",
+    Example("laneway devices", "The devices of this host"),
+    Example("laneway devices --tree", "By NUMA node, root and switch, to see what stands close together"),
+    Example("laneway devices --json | jq '.functions[] | select(.device.status == \"available\")'", "For a program"),
+    Example("laneway devices --snapshot gpu-1.json --config gpu-1.toml", "Of another host, from its inventory"),
+)
+@click.option("--tree", is_flag=True, help="Show the devices by NUMA node, root and bridge.")
+@click.option("--all", "every", is_flag=True, help="List every function: bridges, system peripherals, each VF.")
+def command(settings: Settings, tree: bool, every: bool) -> int:
+    """List the PCI functions of this host: which may be handed out, who holds them, and why the others may not.
+
+    STATUS says "available" of what can be claimed, "blocked" of what a device spec admits but something stands
+    in the way of (NOTES say what), "unclaimable" and "unavailable" of what a relative is claimed or taken from:
+    a VF of a PF, or a member of the same IOMMU group.
+    """
+    host = open_host(settings)
+    tracker = host.look()
+    if settings.as_json:
+        from laneway.contracts.devices import devices_document
+
+        output.write_json(devices_document(host.name, host.inventory, tracker))
+        return ExitStatus.YES
+    from laneway.cli.host_views import function_views
+    from laneway.cli.render.device_page import device_page
+
+    views = function_views(tracker.view)
+    output.write_lines(
+        device_page(
+            host.inventory,
+            views,
+            device_names(),
+            output.screen(settings),
+            as_tree=tree,
+            every=every,
+            config_path=None if host.config.device_specs.specs else str(host.config_path),
+        )
+    )
+    return ExitStatus.YES

@@ -1,0 +1,51 @@
+"""``laneway hostdev``: what goes into a virtual machine's definition."""
+# ruff: noqa: PLC0415 - start-up counts: what only some calls need is imported in them
+
+import click
+
+from laneway.cli import output
+from laneway.cli.command import Example, Settings, laneway_command
+from laneway.cli.exit_status import ExitStatus
+from laneway.domain.errors import ErrorCode, LanewayError
+
+FORMATS = ("libvirt", "qemu", "cloud-hypervisor", "hyperv")
+
+
+@laneway_command(
+    "hostdev",
+    Example("laneway hostdev db-1 --format libvirt", "<hostdev> elements for the domain's XML"),
+    Example("laneway hostdev db-1 --format qemu --iommufd", "Options for QEMU, by IOMMUFD"),
+    Example("laneway hostdev db-1 --format cloud-hypervisor", "Options for Cloud Hypervisor"),
+)
+@click.argument("consumer")
+@click.option("--format", "form", type=click.Choice(FORMATS), required=True, help="Whose definition it is.")
+@click.option("--iommufd", is_flag=True, help="QEMU: use IOMMUFD rather than VFIO groups.")
+@click.option("--iommu", is_flag=True, help="Cloud Hypervisor: place the devices behind its virtual IOMMU.")
+def command(settings: Settings, consumer: str, form: str, iommufd: bool, iommu: bool) -> int:
+    """Print what goes into the definition of a consumer's virtual machine, for all devices that it holds."""
+    from laneway.cli.host import open_host
+    from laneway.formats.definition import Format, definition
+
+    host = open_host(settings)
+    devices = host.look().view.owned_by(consumer)
+    if not devices:
+        raise LanewayError(
+            ErrorCode.NO_CLAIM,
+            f"{consumer} holds no device on this host; claim some first: laneway claim {consumer} --alias NAME:COUNT",
+            {"consumer": consumer},
+        )
+    text = definition(Format(form), devices, vm_name=consumer, iommufd=iommufd, iommu=iommu)
+    if settings.as_json:
+        output.write_json(
+            {
+                "schema": "laneway.hostdev/1",
+                "host": host.name,
+                "consumer": consumer,
+                "format": form,
+                "devices": [device.address for device in devices],
+                "definition": text,
+            }
+        )
+    else:
+        output.write_lines([text])
+    return ExitStatus.YES

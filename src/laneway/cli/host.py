@@ -1,0 +1,36 @@
+"""The host that a command works on, as its options say."""
+
+from typing import TYPE_CHECKING
+
+from laneway.cli.command import Settings
+
+if TYPE_CHECKING:
+    from laneway.bootstrap import LocalHost, Source
+    from laneway.cli.render.view import Names
+
+
+def source_of(settings: Settings) -> "Source":
+    """What the shared options name, for bootstrap."""
+    from laneway.bootstrap import Source  # noqa: PLC0415 - start-up counts, and help needs no host
+
+    return Source(
+        config=settings.config,
+        nova_conf=settings.nova_conf,
+        snapshot=settings.snapshot,
+        root=settings.root,
+        state=settings.state,
+    )
+
+
+def open_host(settings: Settings) -> "LocalHost":
+    """The host with its config. Raises as ``bootstrap.open_host`` does."""
+    from laneway import bootstrap  # noqa: PLC0415 - start-up counts, and help needs no host
+
+    return bootstrap.open_host(source_of(settings))
+
+
+def device_names() -> "Names":
+    """The names of vendors and devices that this system knows."""
+    from laneway import bootstrap  # noqa: PLC0415 - start-up counts, and help needs no host
+
+    return bootstrap.device_names()

@@ -1,0 +1,93 @@
+"""What a decision led to, and what to do next."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from laneway.cli.render.columns import Cell, Column, table
+from laneway.cli.render.functions import ids, what_it_is
+from laneway.cli.render.screen import Screen, Tone
+from laneway.cli.render.view import Names
+from laneway.domain.address import PciAddress
+from laneway.domain.inventory import PciFunction
+from laneway.domain.request import ClaimRequest
+from laneway.fleet.control_plane import Outcome
+
+CHOICE_COLUMNS = (
+    Column("REQUEST"),
+    Column("ADDRESS"),
+    Column("ID"),
+    Column("DEVICE", least=24),
+    Column("NUMA", right=True),
+    Column("GROUP", right=True),
+)
+
+
+def claim_answer(outcome: Outcome, request: ClaimRequest, names: Names, screen: Screen) -> list[str]:
+    """The devices that a consumer has now, and the next two steps."""
+    already = " already" if outcome.repeated else ""
+    return [
+        screen.paint(f"{request.consumer} has{already} claimed, under the id {request.claim}:", Tone.GOOD),
+        "",
+        *_choice(outcome, names, screen),
+        "",
+        "Next:",
+        *_commands(
+            (
+                (f"laneway hostdev {quoted(request.consumer)} --format libvirt", "what goes into its definition"),
+                (f"laneway allocate {quoted(request.consumer)}", "when it has been started with them"),
+            ),
+            screen,
+        ),
+    ]
+
+
+def check_answer(outcome: Outcome, names: Names, screen: Screen) -> list[str]:
+    """What a claim would give."""
+    return [screen.paint("Yes, this can be claimed:", Tone.GOOD), "", *_choice(outcome, names, screen)]
+
+
+def changed_answer(verb: str, outcome: Outcome, names: Names, screen: Screen) -> list[str]:
+    """The devices that a decision changed, such as "Allocated: ..."; or that there were none."""
+    if not outcome.changed:
+        return [f"Nothing to do: there is nothing to be {verb}."]
+    rows = [_row("", function, names) for function in _functions(outcome, sorted(outcome.changed))]
+    return [screen.paint(f"{verb.capitalize()}:", Tone.GOOD), "", *table(CHOICE_COLUMNS, rows, screen)]
+
+
+def quoted(consumer: str) -> str:
+    """The consumer as a word of a shell."""
+    from shlex import quote  # noqa: PLC0415 - start-up counts
+
+    return quote(consumer)
+
+
+def _choice(outcome: Outcome, names: Names, screen: Screen) -> list[str]:
+    rows = [
+        _row(name if number == 0 else "", function, names)
+        for name, addresses in (outcome.devices or {}).items()
+        for number, function in enumerate(_functions(outcome, addresses))
+    ]
+    lines = table(CHOICE_COLUMNS, rows, screen)
+    if outcome.proven_best is False:
+        lines += ["", "There may be a better choice: the search ended at its bound before that was known."]
+    return lines
+
+
+def _functions(outcome: Outcome, addresses: Iterable[PciAddress]) -> list[PciFunction]:
+    inventory: Mapping[PciAddress, PciFunction] = outcome.tracker.view.report.inventory.by_address
+    return [inventory[address] for address in addresses if address in inventory]
+
+
+def _row(name: str, function: PciFunction, names: Names) -> tuple[Cell, ...]:
+    return (
+        Cell(name, Tone.STRONG),
+        Cell(str(function.address), Tone.HELD),
+        Cell(ids(function)),
+        Cell(what_it_is(function, names)),
+        Cell("-" if function.numa_node is None else str(function.numa_node)),
+        Cell("-" if function.iommu_group is None else str(function.iommu_group)),
+    )
+
+
+def _commands(commands: Sequence[tuple[str, str]], screen: Screen) -> list[str]:
+    width = max(len(line) for line, _ in commands)
+    return [f"  {screen.paint(line.ljust(width))}  {screen.paint(purpose, Tone.DIM)}" for line, purpose in commands]

@@ -1,0 +1,50 @@
+"""The JSON contract ``laneway.check/1``: what a config does on a host."""
+
+from collections.abc import Sequence
+
+from laneway.contracts.answer import Json, block_json, warning_json
+from laneway.contracts.codec import to_plain
+from laneway.domain.config_check import AliasCheck, ConfigCheck, Danger, EntryCheck
+from laneway.domain.inventory import ReadinessNote
+
+CHECK_SCHEMA = "laneway.check/1"
+
+
+def check_document(
+    host: str, sources: Sequence[object], check: ConfigCheck, readiness: Sequence[ReadinessNote]
+) -> Json:
+    """The check of a config without errors; one with errors is answered by them."""
+    return {
+        "schema": CHECK_SCHEMA,
+        "ok": True,
+        "host": host,
+        "sources": [str(source) for source in sources],
+        "entries": [_entry_json(entry) for entry in check.entries],
+        "aliases": [_alias_json(alias) for alias in check.aliases],
+        "dangers": [_danger_json(danger) for danger in check.dangers],
+        "warnings": [warning_json(problem) for problem in check.warnings],
+        "readiness": to_plain(readiness),
+    }
+
+
+def _entry_json(entry: EntryCheck) -> Json:
+    return {
+        "entry": entry.spec.entry,
+        "place": entry.spec.place,
+        "source": entry.spec.source,
+        "admitted": [str(address) for address in entry.admitted],
+        "blocked": {str(address): [block_json(why) for why in reasons] for address, reasons in entry.blocked.items()},
+        "passed_over": {
+            str(address): {"code": refusal.code, "message": refusal.message}
+            for address, refusal in entry.passed_over.items()
+        },
+    }
+
+
+def _alias_json(alias: AliasCheck) -> Json:
+    return {"name": alias.name, "devices": alias.devices, "available": alias.available, "hint": alias.hint}
+
+
+def _danger_json(danger: Danger) -> Json:
+    address = None if danger.address is None else str(danger.address)
+    return {"code": danger.code, "message": danger.message, "address": address, "entry": danger.entry}
