@@ -20,6 +20,7 @@ class Rule(StrEnum):
     IDS = "ids"
     TYPE = "type"
     TAGS = "tags"
+    NOT_ADMITTED = "not_admitted"
     HELD = "held"
     UNCLAIMABLE = "unclaimable"
     BLOCKED = "blocked"

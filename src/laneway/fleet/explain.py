@@ -3,11 +3,26 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from laneway.contracts.codec import to_plain
+from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.explanation import sentences
+from laneway.domain.judgement import explain
 from laneway.domain.request import ClaimRequest
 from laneway.domain.tracker import PciDeviceTracker
 
 
 @contextmanager
 def explained(tracker: PciDeviceTracker, request: ClaimRequest) -> Iterator[None]:
-    """Adds the explanation to a refusal that is raised inside."""
-    yield
+    """Adds the explanation to a refusal that is raised inside: as data in ``detail``, and in the message."""
+    try:
+        yield
+    except LanewayError as error:
+        if error.code is not ErrorCode.DOES_NOT_FIT:
+            raise
+        explanation = explain(tracker.view, request)
+        lines = sentences(explanation)
+        raise LanewayError(
+            error.code,
+            "\n".join((f"{error.message}.", *lines)),
+            {**error.detail, "explanation": to_plain(explanation), "sentences": lines},
+        ) from error

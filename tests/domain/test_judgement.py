@@ -1,0 +1,138 @@
+"""What an explanation says of a host, for every rule that can remove a device."""
+
+from dataclasses import replace
+
+import pytest
+
+from domain.hosts import A_PF, A_VF, allocate, at, claim, function, pf, take, tracker, used, vf, wants
+from laneway.domain.device import Attach
+from laneway.domain.explanation import Rule, sentences
+from laneway.domain.judgement import explain
+from laneway.domain.request import ClaimRequest, Constraint, ConstraintKind, DeviceRequest, NumaPolicy
+from laneway.domain.tracker import PciDeviceTracker
+
+PF, VF0, VF1 = "0000:81:00.0", "0000:81:02.0", "0000:81:02.1"
+NIC = (pf(PF), vf(VF0, PF), vf(VF1, PF))
+CARD = "0000:3b:00.0"
+
+
+def match(attribute: str, *names: str, kind: ConstraintKind = ConstraintKind.MATCH) -> tuple[Constraint, ...]:
+    return (Constraint(kind=kind, attribute=attribute, requests=names),)
+
+
+def held_vf(host: PciDeviceTracker) -> None:
+    allocate(host, "vm1", A_VF)
+
+
+def cordoned(host: PciDeviceTracker) -> None:
+    host.apply(host.cordon(at(CARD), "slot is loose"))
+
+
+def nothing(host: PciDeviceTracker) -> None:
+    """The host as it is."""
+
+
+@pytest.mark.parametrize(
+    ("functions", "before", "request_", "rule", "message"),
+    [
+        pytest.param(NIC, nothing, wants(product_id="ffff"), Rule.IDS, "of other ids (8086:154c)", id="ids"),
+        pytest.param(NIC[:1], nothing, A_VF, Rule.TYPE, "type-PF, which is not asked for", id="another type"),
+        pytest.param(NIC[:1], nothing, wants(), Rule.TYPE, "has to be asked for", id="a PF that nobody asked for"),
+        pytest.param(
+            [function(CARD)], nothing, wants(tags={"colour": "blue"}), Rule.TAGS, "without the tags", id="tags"
+        ),
+        pytest.param(NIC[:2], held_vf, A_VF, Rule.HELD, "held by vm1", id="held"),
+        pytest.param(
+            NIC, held_vf, A_PF, Rule.UNCLAIMABLE, f"unclaimable, as {VF0} is held by vm1", id="a relative is held"
+        ),
+        pytest.param(
+            [function(CARD, in_use_by=used())], nothing, wants(), Rule.BLOCKED, "the host uses it", id="host use"
+        ),
+        pytest.param([function(CARD)], cordoned, wants(), Rule.BLOCKED, "slot is loose", id="cordoned"),
+        pytest.param(
+            [function(CARD, numa_node=1)],
+            nothing,
+            wants(numa_policy=NumaPolicy.REQUIRED),
+            Rule.NUMA,
+            "on NUMA node 1, which policy required does not take for a guest on 0",
+            id="the NUMA policy",
+        ),
+        pytest.param(
+            [function(CARD)],
+            nothing,
+            wants(numa_policy=NumaPolicy.REQUIRED),
+            Rule.NUMA,
+            "on an unknown NUMA node",
+            id="the NUMA policy and an unknown node",
+        ),
+    ],
+)
+def test_the_rule_that_removed_a_device_is_named(
+    functions: list[object], before: object, request_: DeviceRequest, rule: Rule, message: str
+) -> None:
+    host = tracker(*functions)  # type: ignore[arg-type]
+    before(host)  # type: ignore[operator]
+    explanation = explain(host.view, claim("vm2", request_, guest_numa_nodes=frozenset({0})))
+    found = [count.message for count in explanation.requests[0].rules if count.code is rule]
+    assert any(message in text for text in found), explanation
+    assert explanation.reason == "too few devices: request r finds 0 of 1"
+
+
+def test_an_unknown_attribute_of_a_constraint_is_named() -> None:
+    asked = claim("vm2", wants(), constraints=match("pcie_root", "r"))
+    (count,) = explain(tracker(function(CARD)).view, asked).requests[0].rules
+    assert count.message == "without a known pcie_root, which match needs"
+
+
+def test_a_function_with_the_right_ids_that_no_spec_admits_is_named() -> None:
+    host = tracker(function(CARD), specs=[])
+    (count,) = explain(host.view, claim("vm2", wants(product_id="37c8"))).requests[0].rules
+    assert (count.code, count.message, count.addresses) == (
+        Rule.NOT_ADMITTED,
+        "not admitted by any device spec",
+        (at(CARD),),
+    )
+
+
+def test_a_group_that_is_not_viable_removes_nothing_from_a_request_beside_vfio() -> None:
+    group = (pf(PF, iommu_group=7, driver="i40e"), vf(VF0, PF, iommu_group=7))
+    host = tracker(*group, specs=[{"product_id": "154c"}])
+    plain = explain(host.view, claim("vm2", replace(A_VF, count=2)))
+    assert [count.code for count in plain.requests[0].rules if PF in count.message] == [Rule.BLOCKED]
+    macvtap = explain(host.view, claim("vm2", replace(A_VF, count=2, attach=Attach.MACVTAP)))
+    assert macvtap.requests[0].found == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        pytest.param(
+            claim("vm2", replace(A_PF, name="a"), replace(A_VF, name="b")),
+            "together they would if it were not for the rule that a PF and its own VFs never go to one consumer",
+            id="a PF and its own VF",
+        ),
+        pytest.param(
+            claim("vm2", replace(A_VF, name="a", count=2), constraints=match("numa_node", "a")),
+            "if it were not for match on numa_node over a",
+            id="a constraint",
+        ),
+        pytest.param(
+            claim("vm2", replace(A_VF, name="a", count=2), replace(A_VF, name="b")),
+            "requests a and b together want 3, and only 2 devices could serve them",
+            id="two requests that compete",
+        ),
+    ],
+)
+def test_what_stands_between_requests_that_fit_alone_is_named(asked: ClaimRequest, reason: str) -> None:
+    nic = (pf(PF, numa_node=0), vf(VF0, PF, numa_node=0), vf(VF1, PF, numa_node=1))
+    explanation = explain(tracker(*nic).view, asked)
+    assert reason in explanation.reason
+    assert sentences(explanation)[-1].endswith(".")
+
+
+def test_every_device_is_counted_once() -> None:
+    host = tracker(*NIC, function(CARD, in_use_by=used()))
+    take(host, "vm1", A_VF)
+    for request in (A_VF, A_PF, wants(), wants(product_id="ffff")):
+        (one,) = explain(host.view, claim("vm2", request)).requests
+        assert one.found + sum(count.removed for count in one.rules) == 4
