@@ -5,8 +5,8 @@ A program of its own, so that it may fork: it has one thread, and all imports ar
 left, the number of operations that were answered in it, and how it ended.
 
 - ``calls``: each operation runs on what those before it left, and the child kills itself at the
-  N-th point where the store calls the database: before and after each statement, before each
-  commit, before and after the answer. The first operation of all is making the file.
+  N-th point of a transaction that writes: before each statement, before the commit, after it, and
+  after the answer. The first operation of all is making the file.
 - ``bytes``: all operations run in one child, and the kernel kills it at the write that would make
   any file longer than a limit, which leaves that write torn. The limits step through the pages of
   the log, each at another place in the page.
@@ -24,14 +24,15 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from sqlalchemy import Engine, event
+from sqlalchemy import Connection, Engine, event
 
 from laneway.interfaces.store import Store
+from laneway.store.engine import LOCKS
 from laneway.store.sqlite import open_store
 from store.script import OPERATIONS
 
-STEP = 3090
-"""Three quarters of what a page takes in SQLite's log: 4,096 bytes and the head of a frame, 24."""
+STEP = 5150
+"""One and a quarter of what a page takes in SQLite's log: 4,096 bytes and the head of a frame, 24."""
 
 FAILED = 1
 """The exit status of a child that raised instead of being killed."""
@@ -74,12 +75,16 @@ def kill_at_call(number: int) -> Callable[[], object]:
     """Arms this process: it dies the moment that it comes to the point of this number."""
     left = itertools.count(number - 1, -1)
 
-    def point(*_: object) -> None:
+    def point() -> None:
         if next(left) == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    for name in ("connect", "begin", "before_cursor_execute", "after_cursor_execute", "commit", "rollback"):
-        event.listen(Engine, name, point)
+    def point_of_writer(connection: Connection, *_: object) -> None:
+        if connection.get_execution_options().get(LOCKS):
+            point()
+
+    for name in ("before_cursor_execute", "commit"):
+        event.listen(Engine, name, point_of_writer)
     return point
 
 

@@ -8,39 +8,30 @@ import os
 import sys
 from pathlib import Path
 
-from laneway.domain.claim import ClaimRecord
-from laneway.interfaces.store import Store
+from laneway.domain.report import HostReport
+from laneway.fleet.control_plane import ControlPlane
 from laneway.store.sqlite import open_store
-from store.samples import NOW, address, claimed
+from store.samples import NOW, record, report
 
 HOST = "h1"
 
 
-def claim(store: Store, claim_id: str) -> ClaimRecord:
-    """Claims the lowest slot that is free; the same claim id is answered the same."""
-    with store.transaction(HOST) as transaction:
-        state = transaction.state()
-        if claim_id in state.claims:
-            return state.claims[claim_id]
-        slot = next(slot for slot in range(1000) if address(slot) not in state.held)
-        update = claimed(f"vm of {claim_id}", slot, claim=claim_id)
-        transaction.write(update, action="claim", at=NOW)
-        record = update.claims[claim_id]
-        assert record is not None
-        return record
-
-
-def compete(path: Path, process: int, claims: int) -> None:
+def compete(path: Path, process: int, claims: int, report: HostReport) -> None:
     """What one process does: claims, and asks for each claim once more, as after a lost answer."""
     with open_store(path) as store:
+        plane = ControlPlane(store, lambda: NOW)
+        plane.sync(HOST, report)
         for number in range(claims):
-            claim_id = f"{process}-{number}"
-            first = claim(store, claim_id)
-            assert claim(store, claim_id) == first, "the retry was answered with something else"
+            request = record(f"vm{process}", 0, claim=f"{process}-{number}").request
+            first = plane.claim(HOST, request)
+            again = plane.claim(HOST, request)
+            assert again.repeated, "the same claim id was not known"
+            assert again.devices == first.devices, "the same claim id was answered with other devices"
 
 
 def race(path: Path, processes: int, claims: int) -> list[int]:
     """Starts all processes at one moment, when the pipe that they wait on is closed: how they ended."""
+    everything = report(gpus=processes * claims)
     reader, writer = os.pipe()
     children = []
     for process in range(processes):
@@ -49,7 +40,7 @@ def race(path: Path, processes: int, claims: int) -> list[int]:
             try:
                 os.close(writer)
                 os.read(reader, 1)
-                compete(path, process, claims)
+                compete(path, process, claims, everything)
             except BaseException:
                 sys.excepthook(*sys.exc_info())
                 os._exit(1)

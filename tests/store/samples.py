@@ -5,7 +5,10 @@ from datetime import UTC, datetime, timedelta
 from laneway.domain.address import PciAddress
 from laneway.domain.claim import ClaimRecord, Update
 from laneway.domain.device import BlockReason, ExtraInfo, PciDevice, Status
-from laneway.domain.inventory import DevType, PciFunction
+from laneway.domain.device_spec_parser import parse_device_specs
+from laneway.domain.errors import Findings
+from laneway.domain.inventory import DevType, Inventory, PciFunction
+from laneway.domain.report import HostReport
 from laneway.domain.request import Alternative, ClaimRequest, DeviceRequest
 
 NOW = datetime(2026, 12, 1, 9, 0, tzinfo=UTC)
@@ -16,10 +19,14 @@ def address(slot: int) -> PciAddress:
     return PciAddress.of(0, 0x3B + slot // 32, slot % 32, 0)
 
 
+def gpu(slot: int) -> PciFunction:
+    return PciFunction(address=address(slot), vendor_id="10de", product_id="20b0", dev_type=DevType.PCI)
+
+
 def device(slot: int, consumer: str | None, status: Status = Status.CLAIMED, claim: str = "c1") -> PciDevice:
     """A GPU at a slot, held by a consumer, or by none."""
     return PciDevice(
-        function=PciFunction(address=address(slot), vendor_id="10de", product_id="20b0", dev_type=DevType.PCI),
+        function=gpu(slot),
         extra_info=ExtraInfo(tags={"rack": "r1", "managed": True}),
         entry=0,
         status=status,
@@ -49,3 +56,9 @@ def claimed(consumer: str, *slots: int, claim: str = "c1") -> Update:
 def freed(*slots: int, claim: str = "c1") -> Update:
     """What freeing a claim stores."""
     return Update(held={address(slot): None for slot in slots}, claims={claim: None})
+
+
+def report(gpus: int) -> HostReport:
+    """A host of so many GPUs, all of which may be handed out."""
+    inventory = Inventory(functions=tuple(map(gpu, range(gpus))), boot_id="b1")
+    return HostReport(inventory, parse_device_specs([{"vendor_id": "10de"}], Findings()))

@@ -1,4 +1,6 @@
+import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -67,3 +69,18 @@ def test_the_status_of_a_broken_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(LanewayError, match="not a database") as raised:
         status(tmp_path / "state.db")
     assert raised.value.code == ErrorCode.DATABASE_UNREACHABLE
+
+
+@pytest.mark.parametrize(
+    "use", [status, lambda path: backup(path, path.with_name("copy.db"))], ids=["its status", "a backup"]
+)
+def test_of_a_folder_that_this_user_may_not_enter_there_is_no(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, use: Callable[[Path], object]
+) -> None:
+    def refuse(path: Path) -> os.stat_result:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "stat", refuse)
+    with pytest.raises(LanewayError, match="may not read and write the database") as raised:
+        use(tmp_path / "state.db")
+    assert raised.value.code == ErrorCode.NO_PERMISSION

@@ -7,7 +7,7 @@ from store import race_runner
 from store.programs import output_of
 from store.samples import address
 
-PROCESSES, CLAIMS = 8, 12
+PROCESSES, CLAIMS = 8, 6
 
 
 def test_processes_that_compete_never_get_one_device_and_all_of_their_claims_succeed(tmp_path: Path) -> None:

@@ -57,8 +57,8 @@ HOSTS = itertools.count()
 
 
 @pytest.fixture(scope="module")
-def shared_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqlStore]:
-    with open_store(tmp_path_factory.mktemp("round-trip") / "state.db") as store:
+def shared_store(quick_folder: Path) -> Iterator[SqlStore]:
+    with open_store(quick_folder / "state.db") as store:
         yield store
 
 

@@ -18,8 +18,8 @@ from store.test_migrate import set_revision
 
 
 @pytest.fixture(scope="module")
-def shared_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("quick") / "state.db"
+def shared_path(quick_folder: Path) -> Path:
+    path = quick_folder / "state.db"
     open_store(path).close()
     return path
 

@@ -83,8 +83,8 @@ class Stores(RuleBasedStateMachine):
         self.sql.close()
 
 
-def test_whatever_is_done_both_stores_hold_the_same(tmp_path: Path) -> None:
+def test_whatever_is_done_both_stores_hold_the_same(quick_folder: Path) -> None:
     class StoresHere(Stores):
-        path = tmp_path / "state.db"
+        path = quick_folder / "state.db"
 
     run_state_machine_as_test(StoresHere, settings=settings(max_examples=30, stateful_step_count=20, deadline=None))

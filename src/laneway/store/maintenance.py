@@ -13,7 +13,7 @@ from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.store import migrate
 from laneway.store.engine import unreachable
 from laneway.store.migrate import DatabaseStatus, Upgrade
-from laneway.store.sqlite import sqlite_engine
+from laneway.store.sqlite import no_permission, sqlite_engine
 
 
 def status(path: Path) -> DatabaseStatus:
@@ -21,7 +21,7 @@ def status(path: Path) -> DatabaseStatus:
 
     Raises LanewayError(database_unreachable) or LanewayError(no_permission).
     """
-    if not path.exists():
+    if not _exists(path):
         return migrate.status_of(None, str(path))
     with _engine(path) as engine:
         return migrate.status(engine)
@@ -40,13 +40,13 @@ def backup(path: Path, target: Path) -> None:
     """Copies the database, as it is at one moment, into a new file; others may go on writing.
 
     Raises LanewayError(usage) if the target exists or cannot be made, and
-    LanewayError(database_unreachable) if there is no database or it cannot be read.
+    LanewayError(database_unreachable) or (no_permission) if there is no database or it cannot be read.
     """
-    if not path.exists():
+    if not _exists(path):
         raise unreachable(str(path), "there is no such file")
-    if target.exists():
-        raise _bad_target(target, "it exists")
     try:
+        if target.exists():
+            raise _bad_target(target, "it exists")
         handle, partial = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except OSError as error:
         raise _bad_target(target, error.strerror or str(error)) from error
@@ -59,6 +59,16 @@ def backup(path: Path, target: Path) -> None:
         raise unreachable(str(path), str(error)) from error
     finally:
         Path(partial).unlink(missing_ok=True)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except PermissionError as error:
+        raise no_permission(path) from error
+    return True
 
 
 def _bad_target(target: Path, reason: str) -> LanewayError:

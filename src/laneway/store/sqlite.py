@@ -66,14 +66,15 @@ def _make_file(path: Path) -> None:
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     except PermissionError as error:
-        raise _no_permission(path) from error
+        raise no_permission(path) from error
     except OSError as error:
         raise unreachable(str(path), error.strerror or str(error)) from error
     if not os.access(path, os.R_OK | os.W_OK):
-        raise _no_permission(path)
+        raise no_permission(path)
 
 
-def _no_permission(path: Path) -> LanewayError:
+def no_permission(path: Path) -> LanewayError:
+    """The error for a database that this user may not use."""
     return LanewayError(
         ErrorCode.NO_PERMISSION,
         f"this user may not read and write the database {path}; run it as the owner of the file, "
