@@ -1,18 +1,12 @@
-"""Lower bounds of the cost to complete a state.
+"""Lower bounds of the cost to complete a state: the prices, less what was paid already, plus what must be added."""
 
-The prices of a transportation problem over all components (see ``assignment_transport``) make a
-bound that is the sum of what each component adds, so that it is quickly known for every state: a
-choice costs its class's price, plus its column's price for each unit of the column, plus what it
-costs beyond both.
-"""
-
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from laneway.domain.assignment_component import UNLIMITED, ComponentType, LocalStates, Position, Raw
+from laneway.domain.assignment_component import ComponentType, LocalStates, Raw
 from laneway.domain.assignment_model import Model
-from laneway.domain.assignment_transport import prices
+from laneway.domain.assignment_prices import Column, Prices, can_join
 
 NEVER = 1 << 400
 """The cost of what cannot be."""
@@ -22,7 +16,8 @@ class Left(NamedTuple):
     """What is left to choose of each class.
 
     ``active`` are the classes of which something is, as a mask, and ``turn`` the first of them.
-    ``price`` is what they cost at their prices, ``savers`` how many devices could be lost ones.
+    ``price`` is what they cost at their prices, ``savers`` how many devices could be lost ones, and
+    ``distinct`` how many the constraint of the prices wants.
     """
 
     counts: tuple[int, ...]
@@ -30,41 +25,23 @@ class Left(NamedTuple):
     turn: int | None
     price: int
     savers: int
+    distinct: int
 
 
 class _Local(NamedTuple):
     """What one component in a local state adds to the bounds.
 
     ``worth`` is the price (0 or less) of all that can still be taken of it, ``saves`` how many
-    lost devices could still be chosen. For each class ``room`` is how many devices it could take,
-    and ``gaps`` by how much the first of them would cost more than its price.
+    lost devices could still be chosen, ``paid`` how many are lost already that the price of a
+    distinct choice has in it. For each class ``room`` is how many devices it could take, and
+    ``gaps`` what the first of them would cost beyond the prices.
     """
 
     worth: int
     saves: int
+    paid: int
     room: tuple[int, ...]
     gaps: tuple[int, ...]
-
-
-class Column(NamedTuple):
-    """Something that choices use up: ``room`` of a block of positions, or a value of a distinct constraint.
-
-    The value is ``shared`` by components (``which`` is its bit), a ``token`` of a component type
-    (likewise), or the ``own`` of each position in a block; for a block ``which`` is its start.
-    """
-
-    of: str
-    kind: int
-    which: int
-
-
-class _Prices(NamedTuple):
-    """Prices of the classes and the columns, and the distinct constraint whose values are columns, if any."""
-
-    total: int
-    classes: Sequence[int]
-    columns: Mapping[Column, int]
-    constraint: int | None
 
 
 class Bounds:
@@ -77,12 +54,11 @@ class Bounds:
         self._classes = range(len(model.classes))
         self._locals: dict[int, _Local] = {}
         self._unused: dict[int, int] = {}
-        self._sure = {states.type_of[state]: _sure_hits(self._shape(state)) for state in untouched}
-        found = [self._price(constraint) for constraint in (*range(len(model.distinct)), None)]
-        known = [one for one in found if one is not None]
-        self.is_feasible = len(known) == len(found)
+        found = [Prices(model, states, untouched, place) for place in range(len(model.distinct))]
+        found.append(Prices(model, states, untouched, None))
+        self.is_feasible = all(one.is_feasible for one in found)
         if self.is_feasible:
-            self._prices = max(known, key=lambda one: one.total)
+            self._prices = max(found, key=lambda one: one.total)
             self._prepare()
 
     def left(self, counts: tuple[int, ...]) -> Left:
@@ -93,93 +69,45 @@ class Bounds:
             turn=next((k for k in self._classes if counts[k]), None),
             price=sum(count * price for count, price in zip(counts, self._prices.classes, strict=True)),
             savers=sum(counts[k] for k in self._savers),
+            distinct=sum(counts[k] for k in self._distinct),
         )
 
     def quick(self, left: Left, used: int, touched: tuple[int, ...]) -> int:
-        """Prices, less the lost devices that can still be saved."""
+        """Prices, less the lost devices that can still be saved or are in the prices of what is left."""
         if left.turn is None:
             return 0
         bound = left.price + self._worth + self._unused_worth(used)
-        saves = 0
+        saves = paid = 0
         for local in touched:
             known = self._locals.get(local) or self._local(local)
             bound += known.worth
             saves += known.saves
-        return bound - self._model.weights.lost * min(saves, left.savers)
+            paid += known.paid
+        return bound - self._model.weights.lost * (min(saves, left.savers) + min(paid, left.distinct * self._most_paid))
 
     def thorough(self, left: Left, used: int, touched: tuple[int, ...]) -> int:
         """Also what has to be newly lost; NEVER where some class finds no room."""
         if left.turn is None:
             return 0
         known = [self._locals.get(local) or self._local(local) for local in touched]
+        met = Counter(self._states.type_of[local] for local in touched)
         gaps = {}
         for k in self._classes:
             if left.counts[k]:
                 if k in self._scarce and self._room[k] + sum(local.room[k] for local in known) < left.counts[k]:
                     return NEVER
-                gaps[k] = min((local.gaps[k] for local in known), default=NEVER)
-                gaps[k] = min(gaps[k], self._gaps[k])
+                least = min((local.gaps[k] for local in known), default=NEVER)
+                for gap, kind, number in self._gaps[k]:
+                    if gap >= least:
+                        break
+                    if met[kind] < number:
+                        least = gap
+                        break
+                gaps[k] = least
         worst = max(gaps.values())
         if worst >= NEVER:
             return NEVER
         return self.quick(left, used, touched) + max(worst, sum(gaps.get(k, 0) for k in self._apart))
-
-    # -- prices
-
-    def _shape(self, state: int) -> ComponentType:
-        return self._states.types[self._states.type_of[state]]
-
-    def _price(self, constraint: int | None) -> _Prices | None:
-        """The prices where the values of one distinct constraint are columns; None if the demands exceed them."""
-        capacities: dict[Column, int] = {}
-        costs: defaultdict[Column, dict[int, int]] = defaultdict(dict)
-        for state, number in self._untouched.items():
-            kind = self._states.type_of[state]
-            for start, many in Counter(self._shape(state).block_of).items():
-                for k, cost in enumerate(self._priced(kind, start)):
-                    if cost is not None:
-                        column = self._column(kind, start, k, constraint)
-                        capacities[column] = self._units(column) * {"shared": 1, "token": number}.get(
-                            column.of, number * many
-                        )
-                        costs[column][k] = min(cost, costs[column].get(k, NEVER))
-        demands = [one.count for one in self._model.classes]
-        columns = list(capacities)
-        found = prices(
-            demands,
-            [capacities[column] for column in columns],
-            [[costs[c].get(k) for c in columns] for k in self._classes],
-        )
-        if found is None:
-            return None
-        by_column = dict(zip(columns, found.columns, strict=True))
-        total = sum(count * price for count, price in zip(demands, found.rows, strict=True))
-        total += sum(price * capacities[column] for column, price in by_column.items())
-        return _Prices(total, found.rows, by_column, constraint)
-
-    def _column(self, kind: int, place: int, k: int, constraint: int | None) -> Column:
-        """What of a position a class uses up: a value of the constraint, where that is the scarcer, else its room."""
-        shape = self._states.types[kind]
-        position = shape.positions[place]
-        if constraint is not None and shape.distinct[k] >> constraint & 1:
-            if position.shared[constraint]:
-                return Column("shared", 0, _lowest(position.shared[constraint]))
-            if position.tokens[constraint]:
-                return Column("token", kind, _lowest(position.tokens[constraint]))
-            if position.own >> constraint & 1 and position.capacity == UNLIMITED:
-                return Column("own", kind, shape.block_of[place])
-        return Column("room", kind, shape.block_of[place])
-
-    def _units(self, column: Column) -> int:
-        """How much of a column one position has."""
-        return self._states.types[column.kind].positions[column.which].capacity if column.of == "room" else 1
-
-    def _priced(self, kind: int, place: int) -> list[int | None]:
-        """The costs of a position with what is lost by it for sure."""
-        positions = self._states.types[kind].positions
-        lost = sum(positions[other].size - (other == place) for other in self._sure[kind][place])
-        extra = self._model.weights.lost * lost
-        return [None if cost is None else cost + extra for cost in positions[place].costs]
 
     def _unused_worth(self, used: int) -> int:
         """The price of the shared values that are still unused."""
@@ -190,30 +118,40 @@ class Bounds:
 
     # -- what all states have in common
 
+    def _shape(self, state: int) -> ComponentType:
+        return self._states.types[self._states.type_of[state]]
+
     def _prepare(self) -> None:
-        states = self._states
+        type_of = self._states.type_of
         self._shared = [
             (column.which, price) for column, price in self._prices.columns.items() if column.of == "shared"
         ]
         savers: set[int] = set()
+        distinct: set[int] = set()
+        self._most_paid = 0
         for state in self._untouched:
-            for position in self._shape(state).positions:
+            kind, shape = type_of[state], self._shape(state)
+            distinct.update(k for k in self._classes if self._prices.is_distinct(kind, k))
+            for place, position in enumerate(shape.positions):
                 if position.size and not set(position.hit_by) <= set(position.excludes):
                     savers.update(k for k in self._classes if position.costs[k] is not None)
+                if any(self._prices.in_distinct_price(kind, other, place) for other in position.hit_by):
+                    self._most_paid = max(self._most_paid, position.size)
         self._savers = tuple(sorted(savers))
-        self._base = {states.type_of[state]: self._plain(state) for state in self._untouched}
-        bases = [(self._base[states.type_of[state]], number) for state, number in self._untouched.items()]
-        self._worth = sum(local.worth * number for local, number in bases)
-        self._room = [sum(local.room[k] * number for local, number in bases) for k in self._classes]
+        self._distinct = tuple(sorted(distinct))
+        self._base = {type_of[state]: self._plain(state) for state in self._untouched}
+        bases = [(type_of[state], number, self._base[type_of[state]]) for state, number in self._untouched.items()]
+        self._worth = sum(local.worth * number for _, number, local in bases)
+        self._room = [sum(local.room[k] * number for _, number, local in bases) for k in self._classes]
         self._scarce = {k for k in self._classes if self._room[k] < 2 * self._model.wanted}
-        self._gaps = [min((local.gaps[k] for local, _ in bases), default=NEVER) for k in self._classes]
+        self._gaps = [sorted((local.gaps[k], kind, number) for kind, number, local in bases) for k in self._classes]
         self._apart = self._classes_apart()
 
     def _classes_apart(self) -> list[int]:
         """Classes no two of which can be served by one type of component: what they newly lose adds up."""
         serving = []
         for k in self._classes:
-            types = {state for state in self._untouched if self._base[self._states.type_of[state]].room[k]}
+            types = {kind for kind, local in self._base.items() if local.room[k]}
             serving.append((len(types), k, types))
         taken: set[int] = set()
         found = []
@@ -230,7 +168,7 @@ class Bounds:
         base = self._base[self._states.type_of[state]]
         plain = self._plain(state)
         room = tuple(now - before for now, before in zip(plain.room, base.room, strict=True))
-        found = self._locals[state] = _Local(plain.worth - base.worth, plain.saves, room, plain.gaps)
+        found = self._locals[state] = plain._replace(worth=plain.worth - base.worth, room=room)
         return found
 
     def _plain(self, state: int) -> _Local:
@@ -240,58 +178,41 @@ class Bounds:
         room = [0] * len(self._classes)
         gaps = [NEVER] * len(self._classes)
         worth: dict[tuple[Column, int], int] = {}
+        expected: set[int] = set()
+        open_to = [[k for k in self._classes if shape.can_take(raw, p, k)] for p in range(len(shape.positions))]
         for place, position in enumerate(shape.positions):
-            open_to = [k for k in self._classes if shape.can_take(raw, place, k)]
-            if not open_to:
+            if any(self._prices.is_distinct(kind, k) for k in open_to[place]):
+                expected.update(o for o in position.hits if self._prices.in_distinct_price(kind, place, o))
+        for place, position in enumerate(shape.positions):
+            if not open_to[place]:
                 continue
             remaining = shape.remaining(raw, place)
             if position.size and shape.is_hit(raw, place):
                 saves += position.size - (raw[place] >> shape.bits)
-            newly = self._model.weights.lost * self._newly_lost(kind, raw, place)
-            priced = self._priced(kind, place)
-            for k in open_to:
-                column = self._column(kind, place, k, self._prices.constraint)
+            newly = self._model.weights.lost * self._newly_lost(kind, raw, place, expected)
+            for k in open_to[place]:
+                column = self._prices.column(kind, place, k)
                 price = self._prices.columns[column]
                 if price and column.of != "shared":
-                    worth[column, 0 if column.of == "token" else place] = price * (
-                        remaining if column.of == "room" else 1
-                    )
+                    key = column, 0 if column.of == "token" else place
+                    worth[key] = price * (remaining if column.of == "room" else 1)
                 room[k] += 1 if shape.distinct[k] & position.own or shape.tokens[place][k] else remaining
-                gaps[k] = min(gaps[k], (priced[k] or 0) - self._prices.classes[k] - price + newly)
-        return _Local(sum(worth.values()), saves, tuple(room), tuple(gaps))
+                gaps[k] = min(gaps[k], self._prices.beyond(kind, place, k) + newly)
+        paid = sum(shape.positions[other].size for other in expected if shape.is_hit(raw, other))
+        return _Local(sum(worth.values()), saves, paid, tuple(room), tuple(gaps))
 
-    def _newly_lost(self, kind: int, raw: Raw, place: int) -> int:
-        """What a choice of a position loses that no later choice can save, beside its sure losses."""
+    def _newly_lost(self, kind: int, raw: Raw, place: int, expected: set[int]) -> int:
+        """What a choice of a position loses that no later choice can save and that is in no price.
+
+        ``expected`` are the positions whose loss is in the price of a distinct choice that can still come.
+        """
         shape = self._states.types[kind]
-        position = shape.positions[place]
         return sum(
             shape.positions[other].size
-            for other in position.hits
+            for other in shape.positions[place].hits
             if other != place
-            and other not in self._sure[kind][place]
+            and other not in expected
+            and not self._prices.in_sure_price(kind, place, other)
             and not shape.is_hit(raw, other)
-            and not _can_join(shape.positions[other], other, position)
+            and not can_join(shape, other, place)
         )
-
-
-def _sure_hits(shape: ComponentType) -> list[tuple[int, ...]]:
-    """For each position the positions that every choice of it makes lost, and no other choice does."""
-    positions = shape.positions
-    return [
-        tuple(
-            other
-            for other in (position.hits if position.capacity == 1 else ())
-            if positions[other].hit_by == (place,)
-            and (other == place or not _can_join(positions[other], other, position))
-        )
-        for place, position in enumerate(positions)
-    ]
-
-
-def _can_join(position: Position, place: int, other: Position) -> bool:
-    """Whether members of a position can be chosen together with members of another one."""
-    return place not in other.excludes and any(cost is not None for cost in position.costs)
-
-
-def _lowest(mask: int) -> int:
-    return mask & -mask

@@ -72,6 +72,12 @@ class ComponentType:
         """For each position the shared values that a choice for each class uses."""
         return tuple(tuple(_union(position.shared, mask) for mask in self.distinct) for position in self.positions)
 
+    @cached_property
+    def serves(self) -> int:
+        """The classes that can take something of the component, as a mask."""
+        serves = range(len(self.distinct))
+        return sum(1 << k for k in serves if any(position.costs[k] is not None for position in self.positions))
+
     def start(self) -> Raw:
         return (0,) * (len(self.positions) + 1)
 
@@ -191,10 +197,11 @@ class LocalStates:
 
     def like(self, state: int, active: int) -> int:
         """The state that stands for all those of its type that choices for the ``active`` classes do not tell apart."""
+        number = self.type_of[state]
+        kind = self.types[number]
+        active &= kind.serves
         found = self._like.get((state, active))
         if found is None:
-            number = self.type_of[state]
-            kind = self.types[number]
             untouched = self._ids[number, kind.start()]
             self._first.setdefault((number, active, kind.rest(kind.start(), active)), untouched)
             found = self._first.setdefault((number, active, kind.rest(self.raws[state], active)), state)

@@ -78,12 +78,20 @@ class Model:
         found = []
         for requests in members.values():
             one = self._class(tuple(requests))
-            capacity = sum(
-                len(c.addresses) for c, cost in zip(self.cohorts, one.costs, strict=True) if cost is not None
-            )
-            spare = capacity - one.count
-            found.append((min(spare, wanted), one.requests, one))
+            found.append((min(self._spare(one), wanted), one.requests, one))
         return tuple(one for _, _, one in sorted(found, key=lambda item: item[:2]))
+
+    def _spare(self, one: RequestClass) -> int:
+        """How much choice a class has beyond what it needs: devices, or values where those are distinct."""
+        usable = [cohort for cohort, cost in zip(self.cohorts, one.costs, strict=True) if cost is not None]
+        spare = [sum(len(cohort.addresses) for cohort in usable) - one.count]
+        for place, i in enumerate(self.distinct):
+            if one.distinct >> place & 1:
+                values = {value for cohort in usable for value in cohort.values[i] or ()}
+                demand = sum(self.problem.counts[request] for request in self.problem.constraints[i].requests)
+                if all(cohort.values[i] for cohort in usable):
+                    spare.append(len(values) - demand)
+        return min(spare)
 
     def _class(self, requests: tuple[int, ...]) -> RequestClass:
         constraints = self.problem.constraints

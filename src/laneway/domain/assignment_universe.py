@@ -54,36 +54,46 @@ class Universe:
 
     def children(self, state: State) -> list[tuple[int, State]]:
         """What can become of a state by one device for the class whose turn it is, with the cost of it."""
+        used = state[2]
         turn = self.turn(state)
         assert turn is not None
+        code, active, kept = self._after(state, turn)
         found: dict[State, int] = {}
         for before in self._choosable(state[3]):
             for cost, after, shared in self._states.moves(before)[turn]:
-                child = self.moved(state, turn, before, after, shared)
-                if child is not None and found.get(child, NEVER) > cost:
-                    found[child] = cost
+                if not used & shared:
+                    touched = self._changed(kept, before, after, active)
+                    child = self._number, code, used | shared, touched
+                    if found.get(child, NEVER) > cost:
+                        found[child] = cost
         return [(cost, child) for child, cost in found.items()]
 
     def moved(self, state: State, k: int, before: int, after: int, shared: int) -> State | None:
         """The state once class ``k`` took a device that changes one local state; None if a shared value is used."""
-        number, code, used, touched = state
-        if used & shared:
+        if state[2] & shared:
             return None
-        like = self._states.like
-        active = self._left(code).active
-        code -= self._digits[k]
-        still = self._left(code).active
+        code, active, kept = self._after(state, k)
+        return self._number, code, state[2] | shared, self._changed(kept, before, after, active)
+
+    def _after(self, state: State, k: int) -> tuple[int, int, tuple[int, ...]]:
+        """What is left, the active classes, and the touched local states, once class ``k`` took some device."""
+        _, code, _, touched = state
+        active = self._left(code - self._digits[k]).active
+        if active != self._left(code).active:
+            like = self._states.like
+            touched = tuple(local for before in touched if (local := like(before, active)) not in self._untouched)
+        return code - self._digits[k], active, touched
+
+    def _changed(self, touched: tuple[int, ...], before: int, after: int, active: int) -> tuple[int, ...]:
+        """The touched local states once one component changed its state, sorted."""
+        before, after = self._states.like(before, active), self._states.like(after, active)
         changed = list(touched)
-        before = like(before, active)
         if before not in self._untouched:
             changed.remove(before)
-        if still != active:
-            changed = [local for known in changed if (local := like(known, still)) not in self._untouched]
-        after = like(after, still)
         if after not in self._untouched:
             changed.append(after)
         changed.sort()
-        return number, code, used | shared, tuple(changed)
+        return tuple(changed)
 
     def _left(self, code: int) -> Left:
         found = self._lefts.get(code)
