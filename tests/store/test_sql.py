@@ -1,11 +1,12 @@
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import given, settings
 from sqlalchemy import text
-from sqlalchemy.exc import StatementError
+from sqlalchemy.exc import IntegrityError, StatementError
 
 from laneway.domain.claim import HostState, Update
 from laneway.domain.errors import ErrorCode, LanewayError
@@ -41,6 +42,10 @@ class TestSqlStore(StoreContract):
         with pytest.raises(StatementError, match="has no time zone"), store.transaction("h1") as transaction:
             transaction.write(claimed("vm1", 0), action="claim", at=NOW.replace(tzinfo=None))
         assert store.hosts() == []
+
+    def test_a_broken_constraint_is_a_fault_of_ours_and_goes_on_as_it_is(self, store: SqlStore) -> None:
+        with pytest.raises(IntegrityError, match=r"NOT NULL constraint failed: claims\.consumer"):
+            write(store, claimed(cast("str", None), 0))
 
     def test_a_stored_value_that_cannot_be_read_is_told(self, store: SqlStore, tmp_path: Path) -> None:
         write(store, claimed("vm1", 0))

@@ -1,6 +1,7 @@
 import os
 import sqlite3
 import stat
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -93,15 +94,16 @@ def test_a_database_that_stays_locked_is_told_with_what_to_do(tmp_path: Path) ->
         assert str(path) in raised.value.message
 
 
-def test_a_new_file_that_another_is_just_making_is_waited_for(tmp_path: Path) -> None:
+def test_a_new_file_that_another_is_just_making_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "state.db"
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("BEGIN EXCLUSIVE")
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("CREATE TABLE half (made)")
         with pytest.raises(LanewayError, match="locked") as raised:
-            open_store(path, wait_seconds=0.02)
-        other.execute("ROLLBACK")
+            open_store(path, wait_seconds=0)
+        monkeypatch.setattr(time, "sleep", lambda seconds: other.execute("ROLLBACK"))
+        open_store(path, wait_seconds=5).close()
     assert raised.value.code == ErrorCode.DATABASE_UNREACHABLE
-    open_store(path, wait_seconds=0).close()
 
 
 def broken_file(folder: Path) -> Path:

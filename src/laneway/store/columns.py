@@ -45,6 +45,7 @@ class UtcTime(TypeDecorator[datetime]):
 class JsonText(TypeDecorator[Any]):
     """A value of the domain as the JSON of its contract. ``type_`` is what it is read back as.
 
+    For columns that are never null.
     Reading raises LanewayError(database_unreachable) where the text is not that.
     """
 
@@ -55,12 +56,10 @@ class JsonText(TypeDecorator[Any]):
         super().__init__()
         self.type_ = type_
 
-    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
-        return None if value is None else encode(value).decode()
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str:
+        return encode(value).decode()
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
-        if value is None:
-            return None
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
         try:
             return convert(parse_json(value), self.type_, ErrorCode.DATABASE_UNREACHABLE)
         except LanewayError as error:
