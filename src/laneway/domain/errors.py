@@ -30,6 +30,7 @@ class ErrorCode(StrEnum):
     UNKNOWN_DEVICE = "unknown_device"
     INVALID_STATUS = "invalid_status"
     # around the core
+    CANNOT_CORRELATE = "cannot_correlate"
     NOT_SUPPORTED = "not_supported"
     HOST_UNREACHABLE = "host_unreachable"
     NO_PERMISSION = "no_permission"
