@@ -75,7 +75,11 @@ FULL_INVENTORY = Inventory(
     problems=(Problem(address="0000:00:1f.2", attribute="vendor_id", message="it cannot be read"),),
     functions=(
         PciFunction(
-            address=PciAddress.parse("10000:86:00.0"), vendor_id="8086", product_id="1572", dev_type=DevType.PF
+            address=PciAddress.parse("10000:86:00.0"),
+            vendor_id="8086",
+            product_id="1572",
+            dev_type=DevType.PF,
+            sriov=Sriov(total_vfs=64),
         ),
         FULL_FUNCTION,
     ),

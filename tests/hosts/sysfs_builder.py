@@ -13,7 +13,7 @@ takes away single ones, so that a test shows what is special about its host.
 import os
 import shutil
 from pathlib import Path
-from typing import Any, Self
+from typing import Self, TypedDict, Unpack
 
 _COMMON = {
     "ari_enabled": "0",
@@ -40,6 +40,24 @@ IO_PORTS = 0x40101
 def register(size: int, flags: int = MEMORY_64_BITS, start: int = 0xFBA00000) -> str:
     """A line of ``resource``."""
     return f"0x{start:016x} 0x{start + size - 1:016x} 0x{flags:016x}"
+
+
+class Facts(TypedDict, total=False):
+    """What may be special about a function; what is not given is as of a network card."""
+
+    class_code: str
+    subsystem: str
+    """Vendor and device, such as ``8086:0001``."""
+    revision: str
+    driver: str
+    numa_node: int
+    iommu_group: int
+    link: str | None
+    """The speed; None is a function that is not on PCIe."""
+    reset_method: str | None
+    """None is a function that cannot be reset."""
+    total_vfs: int
+    vf_device: str
 
 
 class Directory:
@@ -84,10 +102,10 @@ class FunctionDirectory(Directory):
     def name(self) -> str:
         return self.path.name
 
-    def vf(self, address: str, device: str, **facts: Any) -> "FunctionDirectory":
+    def vf(self, address: str, device: str, **facts: Unpack[Facts]) -> "FunctionDirectory":
         """A VF of this function, the next by index, linked both ways; ``facts`` as of ``function``."""
         vendor = (self.path / "vendor").read_text().strip().removeprefix("0x")
-        vf = self.host._place(self.path.parent / address, root=self.root, vendor=vendor, device=device, **facts)
+        vf = self.host.place(self.path.parent / address, root=self.root, vendor=vendor, device=device, **facts)
         vf.link("physfn", self.path)
         self.link(f"virtfn{self.vfs}", vf.path)
         self.vfs += 1
@@ -148,22 +166,19 @@ class SysfsBuilder:
         *,
         below: FunctionDirectory | None = None,
         root: str | None = None,
-        **facts: Any,
+        **facts: Unpack[Facts],
     ) -> FunctionDirectory:
-        """A PCI function, on a root bus or ``below`` a bridge; ``root`` names a bus other than its own.
-
-        ``facts``: class_code, subsystem ("8086:0001"), revision, driver, numa_node, iommu_group,
-        link ("16.0 GT/s PCIe", PCIe only), reset_method, total_vfs, vf_device.
-        """
+        """A PCI function, on a root bus or ``below`` a bridge; ``root`` names a bus other than its own."""
         bus = root or address.rpartition(":")[0]
         parent = below.path if below is not None else self.root / f"sys/devices/pci{bus}"
         place = below.root if below is not None else bus
-        return self._place(parent / address, root=place, vendor=vendor, device=device, **facts)
+        return self.place(parent / address, root=place, vendor=vendor, device=device, **facts)
 
-    def _place(self, path: Path, *, root: str, vendor: str, device: str, **facts: Any) -> FunctionDirectory:
+    def place(self, path: Path, *, root: str, vendor: str, device: str, **facts: Unpack[Facts]) -> FunctionDirectory:
+        """A PCI function whose directory is ``path``."""
         function = FunctionDirectory(self, path, root=root)
-        _write_identity(function, vendor, device, **facts)
-        _write_facts(function, **facts)
+        _write_identity(function, vendor, device, facts)
+        _write_facts(function, facts)
         self.list_in("sys/bus/pci/devices", path)
         return function
 
@@ -212,17 +227,9 @@ class SysfsBuilder:
         return self
 
 
-def _write_identity(
-    function: FunctionDirectory,
-    vendor: str,
-    device: str,
-    *,
-    class_code: str = "020000",
-    subsystem: str = "8086:0001",
-    driver: str | None = None,
-    revision: str = "02",
-    **_: Any,
-) -> None:
+def _write_identity(function: FunctionDirectory, vendor: str, device: str, facts: Facts) -> None:
+    class_code, driver = facts.get("class_code", "020000"), facts.get("driver")
+    subsystem = facts.get("subsystem", "8086:0001")
     subvendor, _, subdevice = subsystem.partition(":")
     modalias = (
         f"pci:v0000{vendor.upper()}d0000{device.upper()}sv0000{subvendor.upper()}sd0000{subdevice.upper()}"
@@ -240,7 +247,7 @@ def _write_identity(
         "class": f"0x{class_code}",
         "device": f"0x{device}",
         "modalias": modalias,
-        "revision": f"0x{revision}",
+        "revision": f"0x{facts.get('revision', '02')}",
         "subsystem_device": f"0x{subdevice}",
         "subsystem_vendor": f"0x{subvendor}",
         "uevent": "\n".join(uevent),
@@ -253,18 +260,9 @@ def _write_identity(
         drivers.link(function.name, function.path)
 
 
-def _write_facts(
-    function: FunctionDirectory,
-    *,
-    numa_node: int | None = None,
-    iommu_group: int | None = None,
-    link: str | None = "16.0 GT/s PCIe",
-    reset_method: str | None = "flr bus",
-    total_vfs: int | None = None,
-    vf_device: str = "154c",
-    **_: Any,
-) -> None:
-    attributes = _COMMON | {"driver_override": "(null)", "numa_node": str(-1 if numa_node is None else numa_node)}
+def _write_facts(function: FunctionDirectory, facts: Facts) -> None:
+    attributes = _COMMON | {"driver_override": "(null)", "numa_node": str(facts.get("numa_node", -1))}
+    link, reset_method = facts.get("link", "16.0 GT/s PCIe"), facts.get("reset_method", "flr bus")
     if link is not None:
         attributes |= {
             "current_link_speed": link,
@@ -274,21 +272,21 @@ def _write_facts(
         }
     if reset_method is not None:
         attributes["reset_method"] = reset_method
-    if total_vfs is not None:
+    if "total_vfs" in facts:
         attributes |= {
             "sriov_drivers_autoprobe": "1",
             "sriov_numvfs": "0",
             "sriov_offset": "16",
             "sriov_stride": "1",
-            "sriov_totalvfs": str(total_vfs),
-            "sriov_vf_device": vf_device,
+            "sriov_totalvfs": str(facts["total_vfs"]),
+            "sriov_vf_device": facts.get("vf_device", "154c"),
         }
     for name, value in attributes.items():
         function.attribute(name, value)
     function.registers(register(65536, PREFETCHABLE_64_BITS), _UNUSED_REGISTER, _UNUSED_REGISTER, register(16384))
     function.attribute("config", bytes(4096))
-    if iommu_group is not None:
-        group = Directory(function.host, function.host.root / f"sys/kernel/iommu_groups/{iommu_group}")
+    if "iommu_group" in facts:
+        group = Directory(function.host, function.host.root / f"sys/kernel/iommu_groups/{facts['iommu_group']}")
         function.link("iommu_group", group.path)
         Directory(function.host, group.path / "devices").link(function.name, function.path)
         if not (group.path / "reserved_regions").exists():

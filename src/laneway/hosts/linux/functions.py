@@ -75,15 +75,16 @@ class _FunctionReader:
         return _Lineage(parent, index, None if parent is None else self._found.get(parent))
 
     def _read(self, listed: ListedFunction, lineage: _Lineage) -> None:
+        vfs = self._link_vfs(listed)
         identity = read_identity(listed.directory)
         if identity is not None:
-            function = self._function(listed, identity, lineage)
+            function = self._function(listed, identity, lineage, vfs)
             if not listed.has_vanished:
                 self._found[listed.address] = function
 
-    def _function(self, listed: ListedFunction, identity: Identity, lineage: _Lineage) -> PciFunction:
+    def _function(self, listed: ListedFunction, identity: Identity, lineage: _Lineage, vfs: int) -> PciFunction:
         directory, around = listed.directory, self._around
-        sriov = attributes.read_sriov(directory, self._link_vfs(listed))
+        sriov = attributes.read_sriov(directory, vfs)
         vdpa = around.vdpa.get(directory.subject)
         group = attributes.read_iommu_group(directory)
         place = self._topology.place(listed.parent)

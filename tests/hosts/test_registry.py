@@ -1,0 +1,151 @@
+"""Which driver is found, and why none is."""
+
+import sys
+import tomllib
+from collections.abc import Iterable
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+from contracts.examples import FULL_INVENTORY
+from hosts.sysfs_builder import SysfsBuilder
+from laneway.contracts.inventory import encode_inventory
+from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.inventory import Inventory
+from laneway.hosts.linux import LinuxHostDriver, LinuxHostDriverFactory
+from laneway.hosts.registry import CaptureReader, installed_drivers, open_driver
+from laneway.hosts.snapshot import SnapshotHostDriver
+from laneway.interfaces.host_driver import HostDriver
+
+OURS = {
+    "linux": "laneway.hosts.linux:LinuxHostDriverFactory",
+    "snapshot": "laneway.hosts.snapshot:SnapshotHostDriverFactory",
+}
+
+
+class Working:
+    """A factory of another package, whose driver works anywhere and reads no captures."""
+
+    def unavailable(self) -> str | None:
+        return None
+
+    def __call__(self) -> HostDriver:
+        return SnapshotHostDriver(Inventory(functions=(), host="of another package"))
+
+
+class Failing(Working):
+    def unavailable(self) -> str | None:
+        return "the moon is in the wrong phase"
+
+
+WORKING, FAILING = (f"{__name__}:{kind.__name__}" for kind in (Working, Failing))
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
+    """Makes the search path hold one package with these drivers, and nothing else that has any."""
+    monkeypatch.setitem(sys.modules, __name__, sys.modules[__name__])
+
+    def installed(drivers: dict[str, str]) -> None:
+        info = tmp_path / "site/other-1.0.dist-info"
+        info.mkdir(parents=True)
+        lines = ["[console_scripts]", "linux = not.a:driver", "", "[laneway.host_drivers]", "# a comment"]
+        lines += [f"{name} = {reference}" for name, reference in drivers.items()]
+        (info / "entry_points.txt").write_text("\n".join([*lines, "[other]", "x = y:z"]))
+        monkeypatch.setattr(sys, "path", [str(tmp_path / "nowhere"), str(tmp_path / "site")])
+
+    return installed
+
+
+def refusal(**asked: object) -> LanewayError:
+    with pytest.raises(LanewayError) as caught:
+        open_driver(**asked)  # type: ignore[arg-type]
+    assert caught.value.code is ErrorCode.HOST_UNREACHABLE
+    return caught.value
+
+
+def test_entry_points_of_the_group_are_found_by_name(install) -> None:  # type: ignore[no-untyped-def]
+    install({"linux": f"{OURS['linux']} [extra]", "hyperv": "a.b:C"})
+    assert installed_drivers(sys.path) == {"linux": OURS["linux"], "hyperv": "a.b:C"}
+
+
+def test_the_first_on_the_path_counts(tmp_path: Path) -> None:
+    places = []
+    for name in ("first", "second"):
+        info = tmp_path / name / "p.dist-info"
+        info.mkdir(parents=True)
+        (info / "entry_points.txt").write_text(f"[laneway.host_drivers]\nlinux = {name}:X\n")
+        places.append(str(tmp_path / name))
+    assert installed_drivers(places) == {"linux": "first:X"}
+
+
+def test_what_is_installed_is_what_importlib_finds() -> None:
+    assert installed_drivers(sys.path) == {e.name: e.value for e in entry_points(group="laneway.host_drivers")}
+
+
+def test_the_project_names_its_drivers_and_each_can_be_made() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert project["entry-points"]["laneway.host_drivers"] == OURS
+
+
+def test_auto_takes_the_first_that_works(install) -> None:  # type: ignore[no-untyped-def]
+    install({"b": WORKING, "a": FAILING, "snapshot": OURS["snapshot"]})
+    assert open_driver().discover().host == "of another package"
+
+
+def test_auto_tells_why_none_works(install) -> None:  # type: ignore[no-untyped-def]
+    install({"a": FAILING, "snapshot": OURS["snapshot"]})
+    error = refusal()
+    assert "a: the moon is in the wrong phase" in error.message
+    assert "snapshot: it needs an inventory" in error.message
+    assert error.detail["reasons"] == {
+        "a": "the moon is in the wrong phase",
+        "snapshot": "it needs an inventory, which --snapshot FILE names",
+    }
+
+
+def test_without_drivers_there_is_none(install) -> None:  # type: ignore[no-untyped-def]
+    install({})
+    assert "none is installed" in refusal().message
+
+
+def test_a_driver_by_name(install) -> None:  # type: ignore[no-untyped-def]
+    install({"a": FAILING, "b": WORKING})
+    assert open_driver("b").discover().host == "of another package"
+    assert "wrong phase" in refusal(name="a").message
+    assert "'c'; installed are a, b" in refusal(name="c").message
+
+
+def test_a_captured_tree_is_read_by_the_driver_that_can(install, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    install(OURS | {"b": WORKING})
+    SysfsBuilder(tmp_path / "tree").function("0000:81:00.0")
+    for name in ("auto", "linux"):
+        driver = open_driver(name, root=tmp_path / "tree")
+        assert isinstance(driver, LinuxHostDriver)
+        assert len(driver.discover().functions) == 1
+
+
+def test_a_tree_that_no_driver_can_read(install, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    install(OURS | {"b": WORKING})
+    message = refusal(root=tmp_path).message
+    assert f"linux: there is no {tmp_path}/sys/bus/pci/devices" in message
+    assert "snapshot: an inventory is a file" in message
+    assert "b: it reads no captures" in message
+
+
+def test_a_snapshot_is_the_host_whatever_the_name(install, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    install(OURS)
+    file = tmp_path / "host.json"
+    file.write_bytes(encode_inventory(FULL_INVENTORY))
+    assert open_driver("linux", snapshot=file).discover() == FULL_INVENTORY
+
+
+def test_our_factory_is_one_that_reads_captures() -> None:
+    assert isinstance(LinuxHostDriverFactory(), CaptureReader)
+    assert not isinstance(Working(), CaptureReader)
+
+
+def test_help_for_a_search_path_that_is_not_there(tmp_path: Path) -> None:
+    nowhere: Iterable[str] = [str(tmp_path / "nowhere"), ""]
+    assert "x" not in installed_drivers(nowhere)
