@@ -30,6 +30,7 @@ from laneway.domain.device import Attach, Status
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.host_view import IommuGroups
 from laneway.domain.inventory import DevType, NotAssignable
+from laneway.domain.request import Constraint, ConstraintKind
 from laneway.domain.tracker import PciDeviceTracker
 
 PF = "0000:81:00.0"
@@ -474,3 +475,16 @@ def test_a_tracker_over_the_stored_state_is_the_tracker() -> None:
     assert statuses(again) == statuses(host)
     assert again.pools() == host.pools()
     assert blocks(again) == blocks(host)
+
+
+def test_a_constraint_on_groups_looks_at_the_group_of_each_device() -> None:
+    vfs = [replace(vf(f"0000:81:02.{n}", PF), iommu_group=40 + n) for n in range(3)]
+    host = tracker(pf(PF, iommu_group=39), *vfs)
+    names = ("a", "b")
+    requests = [replace(A_VF, name=name) for name in names]
+    distinct = Constraint(kind=ConstraintKind.DISTINCT, attribute="iommu_group", requests=names)
+    assert take(host, "vm1", *requests, constraints=(distinct,)) == ["0000:81:02.0", "0000:81:02.1"]
+    give_back(host, "vm1")
+    with refused(ErrorCode.DOES_NOT_FIT):
+        match = replace(distinct, kind=ConstraintKind.MATCH)
+        host.claim(claim("vm1", *requests, constraints=(match,)))

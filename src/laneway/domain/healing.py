@@ -32,9 +32,8 @@ def heal(records: Iterable[PciDevice]) -> Healed:
                 notes.append(f"{record.address} was stored as {record.status} without an owner; that is derived now")
             continue
         if device.status is not record.status:
-            notes.append(
-                f"{record.address} was stored as {record.status} with owner {record.consumer}; it is {device.status} now"
-            )
+            was = f"{record.address} was stored as {record.status} with owner {record.consumer}"
+            notes.append(f"{was}; it is {device.status} now")
         if device.address in held:
             notes.append(f"{record.address} was stored twice; the first record with an owner counts")
             if held[device.address].is_owned or not device.is_owned:

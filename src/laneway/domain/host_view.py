@@ -1,13 +1,13 @@
 """Everything that follows from one host's report and its stored state, kept up to date as both change."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 from enum import StrEnum
 from typing import TypeVar
 
 from laneway.domain.address import PciAddress
 from laneway.domain.admission import admit, admit_function
-from laneway.domain.blocking import Blocks, group_blocks, host_blocks, opened_blocks, shared_groups
+from laneway.domain.blocking import group_blocks, host_blocks, opened_blocks, shared_groups
 from laneway.domain.claim import ClaimRecord, HostState, Update
 from laneway.domain.device import BlockReason, ExtraInfo, PciDevice, Status
 from laneway.domain.inventory import PciFunction
@@ -15,7 +15,6 @@ from laneway.domain.numa import NumaTopology
 from laneway.domain.pools import PoolIndex
 from laneway.domain.report import HostReport
 from laneway.domain.transitions import shadow
-
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
@@ -64,14 +63,15 @@ class HostView:
     def with_report(self, report: HostReport) -> "HostView":
         """The view with newer facts or specs; this one where nothing that it is made of changed."""
         now, before = report.inventory, self.report.inventory
+        changed = _changed(before.by_address, now.by_address)
         if (
-            now.functions == before.functions
+            not changed
             and now.numa_nodes == before.numa_nodes
             and now.boot_id == before.boot_id
             and report.specs == self.report.specs
         ):
             return self
-        return HostView(report, self.state, self.iommu_groups, self._readmit(report))
+        return HostView(report, self.state, self.iommu_groups, self._readmit(report, changed))
 
     @property
     def state(self) -> HostState:
@@ -221,18 +221,16 @@ class HostView:
             if other != address and (other in siblings or function.parent_addr == address)
         ]
 
-    def _readmit(self, report: HostReport) -> dict[PciAddress, PciDevice] | None:
+    def _readmit(self, report: HostReport, changed: Set[PciAddress]) -> dict[PciAddress, PciDevice] | None:
         """The devices that the specs admit now, taken over where neither facts nor specs changed."""
         if report.specs != self.report.specs:
             return None
-        before, after = self.report.inventory.by_address, report.inventory.by_address
-        changed = {address for address, function in after.items() if before.get(address) != function}
-        changed |= before.keys() - after.keys()
+        functions = report.inventory.by_address
         admitted: dict[PciAddress, PciDevice] = {}
-        for address, function in after.items():
+        for address, function in functions.items():
             parent = function.parent_addr
             if address in changed or parent in changed:
-                device = admit_function(function, after.get(parent) if parent is not None else None, report.specs)
+                device = admit_function(function, functions.get(parent) if parent is not None else None, report.specs)
             else:
                 device = self.admitted.get(address)
             if device is not None:
@@ -258,6 +256,12 @@ class HostView:
         now = self.admitted.get(device.address)
         extra = device.extra_info if now is None else _with_known(device.extra_info, now.extra_info)
         return replace(device, function=function, extra_info=extra)
+
+
+def _changed(before: Mapping[PciAddress, PciFunction], after: Mapping[PciAddress, PciFunction]) -> set[PciAddress]:
+    """Where functions appeared, vanished or are not what they were."""
+    found = {address for address, function in after.items() if before.get(address) != function}
+    return found | (before.keys() - after.keys())
 
 
 def _with_known(kept: ExtraInfo, today: ExtraInfo) -> ExtraInfo:

@@ -4,6 +4,7 @@ The fields are those of the JSON contract, by the same names. None means "not kn
 another value; an empty tuple means "known to be none".
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -217,8 +218,8 @@ class Inventory:
         """
         found = {function.address: function for function in self.functions}
         if len(found) != len(self.functions):
-            seen: set[PciAddress] = set()
-            twice = sorted({f.address for f in self.functions if f.address in seen or seen.add(f.address)})
+            counts = Counter(function.address for function in self.functions)
+            twice = sorted(address for address, count in counts.items() if count > 1)
             raise LanewayError(
                 ErrorCode.INVALID_INVENTORY,
                 f"the inventory lists {', '.join(map(str, twice))} more than once; an address stands for one function",

@@ -133,10 +133,10 @@ def _hindrances(view: HostView, claim: ClaimRequest) -> Iterator[str]:
     """The conditions of which each is the only one in the way: without it the claim would fit."""
     for constraint in claim.constraints:
         others = tuple(other for other in claim.constraints if other is not constraint)
-        problem = problem_of(view.index, view.topology, replace(claim, constraints=others))
+        problem = problem_of(view, replace(claim, constraints=others))
         if isinstance(solve(problem, _BUDGET), Solution):
             yield f"{constraint.kind} on {constraint.attribute} over {' and '.join(constraint.requests)}"
-    problem = problem_of(view.index, view.topology, claim)
+    problem = problem_of(view, claim)
     free = replace(problem, cohorts=tuple(replace(cohort, excludes=()) for cohort in problem.cohorts))
     if isinstance(solve(free, _BUDGET), Solution):
         yield "the rule that a PF and its own VFs never go to one consumer"

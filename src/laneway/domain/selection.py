@@ -1,6 +1,7 @@
 """From a claim and what is on offer to the problem that ``assignment`` solves."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from laneway.domain.address import PciAddress
 from laneway.domain.assignment import DEFAULT_BUDGET, solve
@@ -13,6 +14,7 @@ from laneway.domain.assignment_problem import (
 )
 from laneway.domain.assignment_problem import Cohort as Choice
 from laneway.domain.device import Attach, PciDevice
+from laneway.domain.host_view import HostView
 from laneway.domain.matching import constraint_values, serves
 from laneway.domain.numa import NumaTopology, is_away
 from laneway.domain.pools import Cohort, PoolIndex
@@ -21,27 +23,24 @@ from laneway.domain.request import ClaimRequest, DeviceRequest
 Outcome = Solution | NoSolution | SearchExhausted
 
 
-def select(
-    index: PoolIndex, topology: NumaTopology, claim: ClaimRequest, *, owns_some: bool, budget: int = DEFAULT_BUDGET
-) -> Outcome:
-    """The best devices for a claim. ``owns_some``: the consumer holds devices on this host already."""
-    if not owns_some and _is_one_plain_device(claim):
-        return _cheapest(index, topology, claim)
-    return solve(problem_of(index, topology, claim), budget)
+def select(view: HostView, claim: ClaimRequest, budget: int = DEFAULT_BUDGET) -> Outcome:
+    """The best devices for a claim."""
+    if _is_one_plain_device(claim) and not view.owned_by(claim.consumer):
+        return _cheapest(view.index, view.topology, claim)
+    return solve(problem_of(view, claim), budget)
 
 
-def problem_of(index: PoolIndex, topology: NumaTopology, claim: ClaimRequest) -> AssignmentProblem:
+def problem_of(view: HostView, claim: ClaimRequest) -> AssignmentProblem:
     """The choice that the claim leaves, over cohorts of interchangeable devices."""
-    choices = list(_choices(index, claim))
-    place: dict[int, list[int]] = {}
-    for at, (cohort, _, _) in enumerate(choices):
-        place.setdefault(id(cohort), []).append(at)
+    parts = list(_parts(view.index, claim))
+    places: dict[int, list[int]] = {}
+    for place, part in enumerate(parts):
+        places.setdefault(id(part.cohort), []).append(place)
     names = [request.name for request in claim.requests]
     return AssignmentProblem(
         counts=tuple(request.count for request in claim.requests),
         cohorts=tuple(
-            _as_choice(cohort, addresses, vfio, at, place, topology, claim)
-            for at, (cohort, addresses, vfio) in enumerate(choices)
+            _as_choice(view, claim, part, _relatives(place, part, places)) for place, part in enumerate(parts)
         ),
         constraints=tuple(
             AssignmentConstraint(constraint.kind, tuple(names.index(name) for name in constraint.requests))
@@ -96,8 +95,23 @@ def _cheapest(index: PoolIndex, topology: NumaTopology, claim: ClaimRequest) -> 
     return Solution(((best[4],),), proven_best=True, nodes=0)
 
 
-def _choices(index: PoolIndex, claim: ClaimRequest) -> Iterator[tuple[Cohort, Sequence[PciAddress], bool]]:
-    """Cohorts with members to choose; apart, the members that only a group blocks (not for VFIO)."""
+class _Part(NamedTuple):
+    """Members of a cohort among which a claim may choose. Without ``vfio`` their group is not viable."""
+
+    cohort: Cohort
+    addresses: Sequence[PciAddress]
+    vfio: bool
+
+
+class _Relatives(NamedTuple):
+    """The places of other parts: of those in conflict, and of those that exclude each other."""
+
+    related: tuple[int, ...]
+    excluded: tuple[int, ...]
+
+
+def _parts(index: PoolIndex, claim: ClaimRequest) -> Iterator[_Part]:
+    """What the consumer may choose from; device by device where a constraint looks at the group."""
     beyond_vfio = any(request.attach is not Attach.VFIO for request in claim.requests)
     apart = any(constraint.attribute == "iommu_group" for constraint in claim.constraints)
     for cohort in index.cohorts:
@@ -105,42 +119,37 @@ def _choices(index: PoolIndex, claim: ClaimRequest) -> Iterator[tuple[Cohort, Se
             continue
         for addresses, vfio in ((cohort.free, True), (cohort.group_blocked if beyond_vfio else (), False)):
             if addresses and apart:
-                yield from ((cohort, (address,), vfio) for address in addresses)
+                yield from (_Part(cohort, (address,), vfio) for address in addresses)
             elif addresses:
-                yield cohort, addresses, vfio
+                yield _Part(cohort, addresses, vfio)
 
 
-def _as_choice(
-    cohort: Cohort,
-    addresses: Sequence[PciAddress],
-    vfio: bool,
-    at: int,
-    place: dict[int, list[int]],
-    topology: NumaTopology,
-    claim: ClaimRequest,
-) -> Choice:
-    guest_nodes = claim.guest_numa_nodes
-    device = cohort.sample
+def _relatives(place: int, part: _Part, places: Mapping[int, Sequence[int]]) -> _Relatives:
+    def places_of(cohorts: Iterable[Cohort]) -> set[int]:
+        return {other for cohort in cohorts for other in places.get(id(cohort), ())}
+
+    partners = places_of(part.cohort.partners)
+    related = partners | places_of(part.cohort.siblings)
+    if part.cohort.self_related:
+        related |= places_of((part.cohort,)) - {place}
+    return _Relatives(tuple(sorted(related)), tuple(sorted(partners)))
+
+
+def _as_choice(view: HostView, claim: ClaimRequest, part: _Part, relatives: _Relatives) -> Choice:
+    guest_nodes, topology = claim.guest_numa_nodes, view.topology
+    device = view.admitted[part.addresses[0]]
     node = device.function.numa_node
-    partners = _places(cohort.partners, place)
-    siblings = [*_places(cohort.siblings, place)]
-    if cohort.self_related:
-        siblings += [other for other in place[id(cohort)] if other != at]
     return Choice(
-        addresses=addresses,
-        offered=vfio and cohort.is_open,
+        addresses=part.addresses,
+        offered=part.vfio and part.cohort.is_open,
         serves=tuple(
-            serving(device, request, topology, guest_nodes) if vfio or request.attach is not Attach.VFIO else None
+            serving(device, request, topology, guest_nodes) if part.vfio or request.attach is not Attach.VFIO else None
             for request in claim.requests
         ),
         away=is_away(node, guest_nodes),
         distance=topology.distance(node, guest_nodes),
-        relatives=tuple(sorted({*partners, *siblings})),
-        self_related=cohort.self_related and len(addresses) > 1,
-        excludes=tuple(sorted(partners)),
+        relatives=relatives.related,
+        self_related=part.cohort.self_related and len(part.addresses) > 1,
+        excludes=relatives.excluded,
         values=tuple(constraint_values(device, constraint.attribute, topology) for constraint in claim.constraints),
     )
-
-
-def _places(cohorts: Iterable[Cohort], place: dict[int, list[int]]) -> set[int]:
-    return {at for cohort in cohorts for at in place.get(id(cohort), ())}

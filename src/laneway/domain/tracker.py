@@ -100,13 +100,7 @@ class PciDeviceTracker:
             return Claimed(_same_claim(known, request), Update(), repeated=True)
         _check_claim(request)
         view = self.view
-        chosen = select(
-            view.index,
-            view.topology,
-            request,
-            owns_some=bool(view.owned_by(request.consumer)),
-            budget=self._budget,
-        )
+        chosen = select(view, request, self._budget)
         if not isinstance(chosen, Solution):
             raise _no_choice(request, exhausted=isinstance(chosen, SearchExhausted))
         held: dict[PciAddress, PciDevice | None] = {}
