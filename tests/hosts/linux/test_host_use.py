@@ -302,6 +302,14 @@ def vlan_with_an_address(host: HostTreeBuilder) -> None:
     host.address("ens1f0.7", "203.0.113.9")
 
 
+def pppoe_session(host: HostTreeBuilder) -> None:
+    two_ports(host)
+    host.upper("ens1f1.7", "ens1f1")
+    host.write("proc/net/pppoe", "Id       Address              Device\n00000A01 02:00:00:00:00:01 ens1f1.7\n")
+    host.interface("ppp0", "virtual")
+    host.default_route("ppp0")
+
+
 def virtual_function_with_an_address(host: HostTreeBuilder) -> None:
     two_ports(host)
     host.interface("ens1f0v0", host.function("0000:81:02.0", driver="iavf"))
@@ -341,6 +349,7 @@ INTERFACES: list[tuple[Callable[[HostTreeBuilder], None], Uses]] = [
     (open_vswitch, {NIC_A: [], NIC_B: [("upper_device", "ovs-system")]}),
     (master_alone, {NIC_A: [("upper_device", "ovs-system")], NIC_B: []}),
     (vlan_with_an_address, {NIC_A: [("address", "ens1f0.7"), ("upper_device", "ens1f0.7")], NIC_B: []}),
+    (pppoe_session, {NIC_A: [], NIC_B: [("upper_device", "PPPoE session on ens1f1.7"), ("upper_device", "ens1f1.7")]}),
     (virtual_function_with_an_address, {NIC_A: [], NIC_B: [], "0000:81:02.0": [("address", "ens1f0v0")]}),
     (virtio_interface, {"0000:00:03.0": [("address", "eth0")]}),
     (link_local_and_loopback_addresses, {NIC_A: [], NIC_B: []}),

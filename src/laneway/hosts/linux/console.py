@@ -1,5 +1,6 @@
 """The graphics function that the host's own console is on."""
 
+from laneway.domain.blocking import is_vfio_driver
 from laneway.hosts.linux.function_paths import FunctionPaths, device_path
 from laneway.hosts.linux.tree import HostTree
 from laneway.hosts.linux.use_findings import UseCode, UseFindings
@@ -24,4 +25,4 @@ def find_boot_console(tree: HostTree, paths: FunctionPaths, findings: UseFinding
 
 def _is_on_vfio(tree: HostTree, boot_vga: str) -> bool:
     driver = tree.link(boot_vga.removesuffix("boot_vga") + "driver")
-    return driver is not None and "vfio" in driver.rpartition("/")[2]
+    return driver is not None and is_vfio_driver(driver.rpartition("/")[2])

@@ -2,23 +2,24 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from laneway.domain.blocking import is_vfio_driver, shared_groups
 from laneway.domain.inventory import PciFunction, ReadinessNote
 
 
 def group_notes(functions: Iterable[PciFunction]) -> Iterator[ReadinessNote]:
-    """Looks at every group of more than one function; bridges (class 06) do not count in a group."""
-    groups: dict[int, list[PciFunction]] = {}
-    for function in functions:
-        if function.iommu_group is not None and not function.is_bridge:
-            groups.setdefault(function.iommu_group, []).append(function)
+    """Looks at every group of more than one function; bridges (class 06) do not count in a group.
+
+    Of a group that the host needs all of, nobody is told: it goes to no VM, and keeps none from anything.
+    """
     shared = []
-    for group, members in sorted(groups.items()):
-        if len(members) > 1:
-            note = _not_viable(group, members)
-            if note is None:
-                shared.append(f"{group} ({_names(members)})")
-            else:
-                yield note
+    for group, members in sorted(shared_groups(functions).items()):
+        if all(member.in_use_by for member in members):
+            continue
+        note = _not_viable(group, members)
+        if note is None:
+            shared.append(f"{group} ({_names(members)})")
+        else:
+            yield note
     if shared:
         yield ReadinessNote(
             code="group_shared",
@@ -54,7 +55,7 @@ def _note(message: str, remedy: str) -> ReadinessNote:
 
 
 def _is_on_vfio(function: PciFunction) -> bool:
-    return function.driver is not None and "vfio" in function.driver
+    return function.driver is not None and is_vfio_driver(function.driver)
 
 
 def _with_use(function: PciFunction) -> str:

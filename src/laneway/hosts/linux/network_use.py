@@ -66,6 +66,7 @@ def find_network_use(tree: HostTree, devices: NetworkDevices, findings: UseFindi
     An interface that is up without an address is not in use.
     """
     traffic = _read_traffic(tree, live=live)
+    sessions = parse_pppoe_interfaces(net_table(tree, "pppoe") or "")
     for name, functions in devices.functions.items():
         for upper in devices.uppers[name]:
             findings.add(functions, UseCode.UPPER_DEVICE, upper)
@@ -74,6 +75,8 @@ def find_network_use(tree: HostTree, devices: NetworkDevices, findings: UseFindi
                 findings.add(functions, UseCode.DEFAULT_ROUTE, used)
             if used in traffic.addressed:
                 findings.add(functions, UseCode.ADDRESS, used)
+            if used in sessions:
+                findings.add(functions, UseCode.UPPER_DEVICE, f"PPPoE session on {used}")
     if traffic.missing:
         findings.not_known(
             set().union(*devices.functions.values()) - findings.uses.keys(),
@@ -132,6 +135,12 @@ def parse_default_routes6(text: str) -> set[str]:
     return {
         row[9] for row in rows if len(row) == 10 and row[0].strip("0") == "" and row[1] == "00" and _leads_out(row[8])
     } - {"lo"}
+
+
+def parse_pppoe_interfaces(text: str) -> set[str]:
+    """Interfaces that carry PPPoE sessions, by /proc/net/pppoe: nothing in sysfs joins them to their ``ppp0``."""
+    rows = (line.split() for line in text.splitlines()[1:])
+    return {row[2] for row in rows if len(row) == 3}
 
 
 def _leads_out(flags: str) -> bool:

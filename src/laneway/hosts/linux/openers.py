@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from laneway.domain.address import PciAddress
+from laneway.domain.blocking import is_vfio_driver
 from laneway.domain.inventory import Opener, Vdpa
 from laneway.hosts.linux.block_devices import BlockDevices
 from laneway.hosts.linux.function_paths import FunctionPaths, device_path
@@ -156,7 +157,7 @@ class Openers:
             candidates.append(vdpa.vhost_node.removeprefix("/dev/"))
         held = {pid for node in candidates for pid in self._nodes.holders.get(node, ())}
         if not held and not self._nodes.complete:
-            bound = driver is not None and "vfio" in driver
+            bound = driver is not None and is_vfio_driver(driver)
             if bound or own is not None or vdpa is not None or not self._groups_with_node.isdisjoint(group_names):
                 return None
         return tuple(Opener(pid=pid, name=self._name(pid)) for pid in sorted(held))
