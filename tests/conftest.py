@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--field-data",
         type=Path,
+        default=os.environ.get("LANEWAY_FIELD_DATA"),
         metavar="FOLDER",
-        help="recorded hosts and cases to try the product on (tests/field); without it those tests are not collected",
+        help="recorded hosts and cases for tests/field, else LANEWAY_FIELD_DATA; without either they are left out",
     )
 
 

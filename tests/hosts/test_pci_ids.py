@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from laneway.hosts.pci_ids import PLACES, PciNames
+from laneway.hosts.pci_ids import PciNames
 
 FILE = """\
 #
@@ -79,7 +79,3 @@ def test_the_file_is_read_once_and_only_when_a_name_is_asked_for(names: PciNames
 def test_without_a_file_nothing_has_a_name(tmp_path: Path) -> None:
     names = PciNames((tmp_path / "none",))
     assert (names("10de", "20b0"), names.class_name("030000")) == (None, None)
-
-
-def test_the_places_are_those_of_distributions() -> None:
-    assert all(place.is_absolute() and place.name == "pci.ids" for place in PLACES)
