@@ -90,13 +90,30 @@ def test_with_json_a_wrong_command_line_is_told_in_json(capsys: Captured) -> Non
     assert answer["error"]["detail"] == {}
 
 
-def test_an_error_is_one_message_on_stderr(
+def test_a_refusal_is_a_no_on_stderr(
     command_that: Callable[[Callable[[Settings], int]], None], capsys: Captured
 ) -> None:
     command_that(raising(LanewayError(ErrorCode.NO_CLAIM, "vm1 has no claim", {"consumer": "vm1"})))
     assert cli.main(CALL) == 1
     captured = capsys.readouterr()
-    assert (captured.out, captured.err) == ("", "error: vm1 has no claim\n")
+    assert (captured.out, captured.err) == ("", "no: vm1 has no claim\n")
+
+
+def test_an_error_that_is_no_answer_says_so(
+    command_that: Callable[[Callable[[Settings], int]], None], capsys: Captured
+) -> None:
+    command_that(raising(LanewayError(ErrorCode.HOST_UNREACHABLE, "no driver works here\ntry another")))
+    assert cli.main(CALL) == 69
+    assert capsys.readouterr().err == "error: no driver works here\n       try another\n"
+
+
+@pytest.mark.parametrize("option", [["--color", "always"], ["--color=always"]], ids=["two words", "one word"])
+def test_the_label_is_coloured_on_demand(
+    option: list[str], command_that: Callable[[Callable[[Settings], int]], None], capsys: Captured
+) -> None:
+    command_that(raising(LanewayError(ErrorCode.NO_CLAIM, "vm1 has no claim")))
+    cli.main([*CALL, *option])
+    assert capsys.readouterr().err == "\x1b[33mno:\x1b[0m vm1 has no claim\n"
 
 
 def test_with_json_an_error_is_an_object_on_stdout(
@@ -140,8 +157,8 @@ def test_with_json_every_problem_of_a_config_is_an_object(
     answer = json.loads(capsys.readouterr().out)
     assert answer["error"]["code"] == "invalid_device_spec"
     assert [problem["code"] for problem in answer["errors"]] == ["invalid_device_spec", "invalid_alias"]
-    assert answer["errors"][0]["place"] == "a.toml:3"
-    assert answer["errors"][1]["entry"] == 1
+    assert answer["errors"][0]["detail"]["place"] == "a.toml:3"
+    assert answer["errors"][1]["detail"]["entry"] == 1
 
 
 def test_a_fault_of_ours_says_how_to_report_it_and_shows_no_traceback(

@@ -4,6 +4,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 
 import click
 
@@ -100,12 +101,20 @@ def _invoke(arguments: list[str]) -> int:
 
 def _tell(error: LanewayError, arguments: Sequence[str], hint: str = "") -> int:
     from laneway.cli.failure import as_json, as_text
+    from laneway.cli.output import write_json, write_message
 
     if "--json" in arguments:
-        click.echo(as_json(error))
+        write_json(as_json(error))
     else:
-        click.echo(as_text(error) + hint, err=True)
+        write_message(lambda screen: as_text(error, screen) + hint, _color_of(arguments))
     return EXIT_STATUS[error.code]
+
+
+def _color_of(arguments: Sequence[str]) -> str:
+    """What ``--color`` says, also where the command line could not be parsed."""
+    following = dict(pairwise(arguments))
+    joined = next((word.partition("=")[2] for word in arguments if word.startswith("--color=")), "auto")
+    return following.get("--color", joined)
 
 
 def _help_hint(error: click.ClickException) -> str:

@@ -44,6 +44,7 @@ EXIT_STATUS: Mapping[ErrorCode, ExitStatus] = MappingProxyType(
         ErrorCode.NOT_OWNER: ExitStatus.NO,
         ErrorCode.UNKNOWN_DEVICE: ExitStatus.NO,
         ErrorCode.INVALID_STATUS: ExitStatus.NO,
+        ErrorCode.CANNOT_CORRELATE: ExitStatus.NO,
         ErrorCode.NOT_SUPPORTED: ExitStatus.NO,
         ErrorCode.HOST_UNREACHABLE: ExitStatus.UNREACHABLE,
         ErrorCode.DATABASE_UNREACHABLE: ExitStatus.UNREACHABLE,

@@ -1,11 +1,13 @@
 """How a failure is told: a message with its remedy for people, an object for programs."""
 
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from laneway.cli.exit_status import EXIT_STATUS, ExitStatus
+from laneway.cli.render.columns import wrapped
+from laneway.cli.render.explanation import explanation_block
+from laneway.cli.render.screen import Screen, Tone
+from laneway.contracts.answer import error_json, errors_json
 from laneway.domain.errors import ConfigError, ConfigProblem, ErrorCode, LanewayError
-
-REPORT_TO = "https://github.com/laneway/laneway/issues"
 
 
 def internal_error(error: BaseException) -> LanewayError:
@@ -23,42 +25,42 @@ def internal_error(error: BaseException) -> LanewayError:
     )
 
 
-def as_text(error: LanewayError) -> str:
-    """The error for a person; of a config every problem, each with its place and its remedy."""
+def as_text(error: LanewayError, screen: Screen) -> str:
+    """The error for a person; of a config every problem, each with its place and its remedy.
+
+    A refusal begins with "no", as it is an answer, and explains itself; everything else begins with "error".
+    """
     if isinstance(error, ConfigError):
-        lines = [line for problem in error.problems for line in _problem_lines(problem)]
-        return "\n".join(lines)
-    return f"error: {error.message}"
+        return "\n".join(_told("error", Tone.BAD, _lines_of(problem), screen) for problem in error.problems)
+    if EXIT_STATUS[error.code] is not ExitStatus.NO:
+        return _told("error", Tone.BAD, error.message.splitlines(), screen)
+    explanation = error.detail.get("explanation")
+    if not isinstance(explanation, Mapping):
+        return _told("no", Tone.WAITING, error.message.splitlines(), screen)
+    reason = _told("no", Tone.WAITING, [f"{explanation['reason']}."], screen)
+    return "\n".join((reason, "", *explanation_block(explanation, screen)))
 
 
-def as_json(error: LanewayError) -> str:
-    """The error as one line of JSON."""
-    answer: dict[str, object] = {"ok": False, "error": _object(error.code, error.message, error.detail)}
+def as_json(error: LanewayError) -> dict[str, object]:
+    """The error as JSON values; of a config, all errors."""
+    answer: dict[str, object] = {"ok": False, "error": error_json(error)}
     if isinstance(error, ConfigError):
-        answer["errors"] = [_problem_object(problem) for problem in error.problems]
-    return json.dumps(answer, default=str)
+        answer["errors"] = errors_json(error)
+    return answer
 
 
-def _problem_lines(problem: ConfigProblem) -> list[str]:
-    place = f"{problem.place}: " if problem.place else ""
-    lines = [f"error: {place}{problem.message}"]
-    if problem.remedy:
-        lines.append(f"       {problem.remedy}")
+def _told(label: str, tone: Tone, lines: Sequence[str], screen: Screen) -> str:
+    """The lines below each other behind the label, wrapped to the width of a terminal."""
+    indent = " " * (len(label) + 2)
+    room = max(screen.width - len(indent), 40) if screen.width else None
+    fitted = [part for line in lines for part in ([line] if room is None else wrapped(line, room))]
+    shown = f"\n{indent}".join(screen.paint(line) for line in fitted)
+    return f"{screen.paint(f'{label}:', tone)} {shown}"
+
+
+def _lines_of(problem: ConfigProblem) -> list[str]:
+    place = f"{problem.place}: " if problem.place and not problem.message.startswith(problem.place) else ""
+    lines = [f"{place}{problem.message}"]
+    if problem.remedy and problem.remedy not in problem.message:
+        lines.append(problem.remedy)
     return lines
-
-
-def _object(code: str, message: str, detail: Mapping[str, object]) -> dict[str, object]:
-    return {"code": str(code), "message": message, "detail": dict(detail)}
-
-
-def _problem_object(problem: ConfigProblem) -> dict[str, object]:
-    return {
-        "code": str(problem.code),
-        "message": problem.message,
-        "option": problem.option,
-        "entry": problem.entry,
-        "key": problem.key,
-        "value": problem.value,
-        "remedy": problem.remedy,
-        "place": problem.place,
-    }

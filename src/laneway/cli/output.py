@@ -1,7 +1,7 @@
 """Writes answers to stdout: lines for people, one line of JSON for programs."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import click
 
@@ -17,6 +17,11 @@ def screen(settings: Settings) -> Screen:
 def write_lines(lines: Iterable[str]) -> None:
     """Writes lines whose colours, if any, are meant for this stdout."""
     click.echo("\n".join(lines), color=True)
+
+
+def write_message(message: Callable[[Screen], str], color: str) -> None:
+    """Writes a message to stderr, made for what that shows; ``color`` is the value of ``--color``."""
+    click.echo(message(screen_of(sys.stderr, color)), err=True, color=True)
 
 
 def write_json(document: object) -> None:

@@ -3,6 +3,7 @@
 
 import click
 
+from laneway.cli import output
 from laneway.cli.command import Example, Settings, laneway_command
 from laneway.cli.exit_status import ExitStatus
 
@@ -14,7 +15,7 @@ from laneway.cli.exit_status import ExitStatus
     Example("laneway completion fish > ~/.config/fish/completions/laneway.fish", "For fish"),
 )
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def command(settings: Settings, shell: str) -> int:  # noqa: ARG001 - every command takes the settings
+def command(settings: Settings, shell: str) -> int:
     """Print the script that makes a shell complete commands, options and their values."""
     from click.shell_completion import get_completion_class
 
@@ -22,5 +23,9 @@ def command(settings: Settings, shell: str) -> int:  # noqa: ARG001 - every comm
 
     script = get_completion_class(shell)
     assert script is not None
-    click.echo(script(root, {}, PROGRAM, COMPLETION_VARIABLE).source())
+    text = script(root, {}, PROGRAM, COMPLETION_VARIABLE).source()
+    if settings.as_json:
+        output.write_json({"schema": "laneway.completion/1", "shell": shell, "script": text})
+    else:
+        click.echo(text)
     return ExitStatus.YES
