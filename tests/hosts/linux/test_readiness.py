@@ -298,3 +298,10 @@ def test_groups_of_several_functions_are_told_in_one_note(ready: HostTreeBuilder
     (note,) = assess(ready, *functions)[1]
     assert (note.code, note.severity) == ("group_shared", "info")
     assert "1 (0000:05:00.0, 0000:06:00.0); 2 (0000:01:00.0, 0000:01:00.1)" in (note.message or "")
+
+
+def test_the_worst_comes_first(ready: HostTreeBuilder) -> None:
+    ready.write("proc/cpuinfo", GUEST)
+    ready.write("proc/interrupts", NOT_REMAPPED)
+    notes = assess(ready, function("81:00.0", sriov=Sriov(total_vfs=0)))[1]
+    assert [note.severity for note in notes] == ["error", "warning", "info"]

@@ -16,6 +16,7 @@ from laneway.hosts.linux.platform_facts import (
 )
 from laneway.hosts.linux.tree import HostTree
 
+_SEVERITIES = ("error", "warning", "info")
 _FIRST_VF_RESOURCE = 7
 _VF_RESOURCES = 6
 _UNASSIGNED = 0x20000000
@@ -25,7 +26,7 @@ _UNASSIGNED = 0x20000000
 def readiness(
     root: Path, functions: Sequence[PciFunction], *, live: bool
 ) -> tuple[Platform, tuple[ReadinessNote, ...]]:
-    """What the platform can do, and what stands in the way of passthrough, each with a remedy.
+    """What the platform can do, and what stands in the way of passthrough, worst first, each with a remedy.
 
     Needs of the functions: group, driver, SR-IOV and ``in_use_by``. ``live`` tells that ``root`` is
     the running system. Reads only, and raises nothing.
@@ -45,7 +46,7 @@ def readiness(
         *_sriov_notes(tree, functions),
         *group_notes(functions),
     )
-    return platform, notes
+    return platform, tuple(sorted(notes, key=lambda note: _SEVERITIES.index(note.severity)))
 
 
 def _iommu_notes(tree: HostTree, cpu: Cpu, platform: Platform) -> Iterator[ReadinessNote]:
