@@ -52,13 +52,10 @@ def test_a_mount_puts_all_functions_below_in_use_and_no_other(
         top = built[-1][0]
         host.mount("/", device=top)
         found, _ = host_use(host.root, host.functions, live=False, exclusive=lambda _: False)
-    mounted = {
-        f"nvme{address.bus - 1}n1" for address, uses in found.items() if "mounted" in {u.code for u in uses or ()}
-    }
-    assert mounted == disks_below(top, dict(built))
-    assert {name for name, codes in used.items() if codes} == set().union(
-        *(disks_below(name, dict(built)) for name, _ in built)
-    )
+    used = {f"nvme{address.bus - 1}n1": {use.code for use in uses or ()} for address, uses in found.items()}
+    below = {name: disks_below(name, dict(built)) for name, _ in built}
+    assert {disk for disk, codes in used.items() if "mounted" in codes} == below[top]
+    assert {disk for disk, codes in used.items() if codes} == set().union(*below.values())
 
 
 def drop_links(host: HostTreeBuilder, directory: str) -> None:
