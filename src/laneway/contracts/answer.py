@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 
+from laneway.contracts.codec import encode
 from laneway.domain.address import PciAddress
+from laneway.domain.config_entry import shown
 from laneway.domain.device import BlockReason, TagValue
 from laneway.domain.errors import ConfigError, ConfigProblem, LanewayError
 from laneway.domain.pools import Pool
@@ -10,12 +12,18 @@ from laneway.domain.tracker import PciDeviceTracker
 
 Json = dict[str, object]
 
+_MOST_ECHOED = 1_000
+"""In bytes of JSON. Of a longer value an error repeats the beginning, as text."""
+
 
 def error_json(error: LanewayError) -> Json:
     """An error as ``code``, ``message`` and ``detail``; of a config, its first problem."""
     if isinstance(error, ConfigError):
         return problem_json(error.problems[0])
-    return {"code": str(error.code), "message": error.message, "detail": error.detail}
+    detail = error.detail
+    if "value" in detail:
+        detail = {**detail, "value": _echo(detail["value"])}
+    return {"code": str(error.code), "message": error.message, "detail": detail}
 
 
 def errors_json(error: LanewayError) -> list[Json]:
@@ -27,18 +35,7 @@ def errors_json(error: LanewayError) -> list[Json]:
 
 def problem_json(problem: ConfigProblem) -> Json:
     """An error of a config: entry, key, value and remedy in ``detail``."""
-    return {
-        "code": str(problem.code),
-        "message": problem.message,
-        "detail": {
-            "option": problem.option,
-            "entry": problem.entry,
-            "key": problem.key,
-            "value": problem.value,
-            "remedy": problem.remedy,
-            "place": problem.place,
-        },
-    }
+    return {"code": str(problem.code), "message": problem.message, "detail": _problem_detail(problem)}
 
 
 def warning_json(problem: ConfigProblem) -> Json:
@@ -49,7 +46,7 @@ def warning_json(problem: ConfigProblem) -> Json:
         "entry": problem.entry,
         "key": problem.key,
         "option": problem.option,
-        "value": problem.value,
+        "value": _echo(problem.value),
         "remedy": problem.remedy,
         "place": problem.place,
     }
@@ -106,9 +103,36 @@ def step_json(
     return {
         "op": op,
         "ok": error is None,
-        "error": None if error is None else error_json(error),
+        "error": None if error is None else _step_error_json(error),
         "devices": None if devices is None else devices_json(devices),
         "proven_best": proven_best,
         "statuses": {str(a): status_json(tracker, a) for a in sorted(tracker.view.addresses())},
         "pools": [pool_json(pool) for pool in tracker.pools()],
     }
+
+
+def _step_error_json(error: LanewayError) -> Json:
+    """A step has no list ``errors``: of a bad config, all are in ``detail``."""
+    if isinstance(error, ConfigError):
+        return {**error_json(error), "detail": {**_problem_detail(error.problems[0]), "errors": errors_json(error)}}
+    return error_json(error)
+
+
+def _problem_detail(problem: ConfigProblem) -> Json:
+    return {
+        "option": problem.option,
+        "entry": problem.entry,
+        "key": problem.key,
+        "value": _echo(problem.value),
+        "remedy": problem.remedy,
+        "place": problem.place,
+    }
+
+
+def _echo(value: object) -> object:
+    """A value that is at fault, as an error repeats it: whole, if that is short."""
+    try:
+        is_short = len(encode(value)) <= _MOST_ECHOED
+    except RecursionError:
+        is_short = False
+    return value if is_short else shown(value)

@@ -1,16 +1,24 @@
-"""The JSON contract ``laneway.scenario/1``: a host, its config and steps to try on it."""
+"""The JSON contract ``laneway.scenario/1``: a host, its config and steps to try on it.
+
+What is checked when a document is read is its frame: the types of its keys, the operations, and the
+keys of the steps and of the requests and constraints in them. What those keys hold is looked at
+when the step is played, and makes that step alone fail.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.request_parser import CONSTRAINT_KEYS, REQUEST_KEYS
+from laneway.domain.request_shape import refused
+from laneway.domain.tags import nearest_key
 
 SCENARIO_SCHEMA = "laneway.scenario/1"
 
 _CLAIM_KEYS = frozenset({"consumer", "claim", "guest_numa_nodes", "requests", "flavor", "ports", "constraints"})
 _CONFIG_KEYS = frozenset({"device_spec", "alias"})
 
-STEP_KEYS: Mapping[str, frozenset[str]] = {
+STEP_KEYS: Mapping[str, frozenset[str] | None] = {
     "claim": _CLAIM_KEYS,
     "check": _CLAIM_KEYS,
     "allocate": frozenset({"consumer", "claim"}),
@@ -19,20 +27,19 @@ STEP_KEYS: Mapping[str, frozenset[str]] = {
     "restart": _CONFIG_KEYS,
     "reload": _CONFIG_KEYS,
     "cleanup": frozenset({"keep"}),
-    "move": frozenset({"consumer", "verb", "claim", "requests", "flavor", "ports", "guest_numa_nodes", "constraints"}),
+    "move": None,
     "cordon": frozenset({"address"}),
     "uncordon": frozenset({"address"}),
     "release": frozenset({"address"}),
     "clean": frozenset({"address"}),
     "profile": frozenset({"consumer"}),
 }
-"""The operations, and the keys that a step of each may have besides ``op``."""
+"""The operations, and the keys that a step of each may have besides ``op``; None is any."""
 
 REQUIRED_KEYS: Mapping[str, frozenset[str]] = {
     "claim": frozenset({"consumer"}),
     "sync": frozenset({"inventory"}),
     "cleanup": frozenset({"keep"}),
-    "move": frozenset({"consumer", "verb"}),
     "cordon": frozenset({"address"}),
     "uncordon": frozenset({"address"}),
     "release": frozenset({"address"}),
@@ -40,20 +47,39 @@ REQUIRED_KEYS: Mapping[str, frozenset[str]] = {
     "profile": frozenset({"consumer"}),
 }
 
-_TEXT_KEYS = frozenset({"consumer", "claim", "address", "verb", "flavor"})
+_KEYS_INSIDE: Mapping[str, tuple[str, Sequence[str]]] = {
+    "requests": ("a request", REQUEST_KEYS),
+    "constraints": ("a constraint", CONSTRAINT_KEYS),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step: its operation and the values given with it, keys and required keys checked."""
+    """One step: its operation and the values given with it, of which only the keys are checked."""
 
     op: str
     values: Mapping[str, object]
 
     def text(self, key: str) -> str | None:
-        """The text under a key; None where it is absent or null."""
+        """The text under a key; None where it is absent or null. Raises LanewayError(invalid_request)."""
         value = self.values.get(key)
-        return value if isinstance(value, str) else None
+        if value is not None and not isinstance(value, str):
+            raise refused(key, value, "is not a text")
+        return value
+
+    def texts(self, key: str) -> list[str] | None:
+        """The list of texts under a key; None where it is absent or null. Raises LanewayError(invalid_request)."""
+        given = self.values.get(key)
+        if given is None:
+            return None
+        if not isinstance(given, list):
+            raise refused(key, given, "is not a list of texts")
+        texts: list[str] = []
+        for number, text in enumerate(given):
+            if not isinstance(text, str):
+                raise refused(f"{key}[{number}]", text, "is not a text")
+            texts.append(text)
+        return texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,18 +104,18 @@ def document_id(document: object) -> str | None:
 
 
 def read_scenario(document: object) -> Scenario:
-    """Checks the frame of a scenario and all of its steps.
+    """Checks the frame of a scenario and of all its steps.
 
     Raises LanewayError(invalid_scenario) that names the step and the key.
     """
     if not isinstance(document, dict):
-        raise _invalid("a scenario is a JSON object", "$")
+        raise invalid("$", None, "is no scenario; a scenario is a JSON object")
     if document.get("schema") != SCENARIO_SCHEMA:
-        raise _invalid(f"schema is {document.get('schema')!r}; this version reads {SCENARIO_SCHEMA!r}", "schema")
+        raise invalid("schema", document.get("schema"), f"is not known; this version reads {SCENARIO_SCHEMA!r}")
     if document.get("inventory") is None:
-        raise _invalid("the key inventory is missing; it holds the host to try on", "inventory")
+        raise invalid("inventory", None, "is no host to try on; give a document of laneway.inventory/1")
     if document.get("id") is not None and not isinstance(document["id"], str):
-        raise _invalid(f"id is {document['id']!r}; it is a text", "id")
+        raise invalid("id", document["id"], "is not a text")
     options = _object(document, "options")
     return Scenario(
         id=document_id(document),
@@ -104,26 +130,46 @@ def read_scenario(document: object) -> Scenario:
     )
 
 
+def invalid(place: str, value: object, fault: str) -> LanewayError:
+    """The error of a scenario whose value at a place has this fault."""
+    problem = refused(place, value, fault)
+    return LanewayError(ErrorCode.INVALID_SCENARIO, problem.message, problem.detail)
+
+
 def _step(number: int, step: object) -> Step:
     where = f"steps[{number}]"
     if not isinstance(step, dict):
-        raise _invalid(f"{where} is not an object", where)
+        raise invalid(where, step, "is not an object")
     op = step.get("op")
     if not isinstance(op, str) or op not in STEP_KEYS:
-        raise _invalid(f"{where}.op is {op!r}; it is one of {', '.join(STEP_KEYS)}", f"{where}.op")
+        raise invalid(f"{where}.op", op, f"is no operation; {_meant(op, tuple(STEP_KEYS))}")
     given = {key: value for key, value in step.items() if key != "op"}
-    for key in given:
-        if key not in STEP_KEYS[op]:
-            raise _invalid(
-                f"{where} ({op}) has the unknown key {key!r}; it may have {', '.join(sorted(STEP_KEYS[op])) or 'none'}",
-                f"{where}.{key}",
-            )
-        if key in _TEXT_KEYS and given[key] is not None and not isinstance(given[key], str):
-            raise _invalid(f"{where}.{key} is {given[key]!r}; it is a text", f"{where}.{key}")
+    allowed = STEP_KEYS[op]
+    if allowed is not None:
+        _check_keys(given, sorted(allowed), where, op)
+        for key, (item, keys) in _KEYS_INSIDE.items():
+            _check_keys_inside(given.get(key), keys, f"{where}.{key}", item)
     for key in sorted(REQUIRED_KEYS.get(op, ())):
         if given.get(key) is None:
-            raise _invalid(f"{where} ({op}) needs the key {key}", f"{where}.{key}")
+            raise invalid(f"{where}.{key}", None, f"is missing; {op} needs it")
     return Step(op, given)
+
+
+def _check_keys_inside(items: object, keys: Sequence[str], where: str, holder: str) -> None:
+    for number, item in enumerate(items if isinstance(items, list) else ()):
+        if isinstance(item, dict):
+            _check_keys(item, keys, f"{where}[{number}]", holder)
+
+
+def _check_keys(given: Mapping[str, object], keys: Sequence[str], where: str, holder: str) -> None:
+    for key in given:
+        if key not in keys:
+            raise invalid(where, key, f"is no key of {holder}; {_meant(key, keys)}")
+
+
+def _meant(word: object, known: Sequence[str]) -> str:
+    near = nearest_key(word, known) if isinstance(word, str) else None
+    return f"write {near!r}" if near else f"there are {', '.join(known)}"
 
 
 def _list(document: Mapping[str, object], key: str) -> list[object]:
@@ -131,7 +177,7 @@ def _list(document: Mapping[str, object], key: str) -> list[object]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise _invalid(f"{key} is {value!r}; it is a list", key)
+        raise invalid(key, value, "is not a list")
     return value
 
 
@@ -140,14 +186,14 @@ def _object(document: Mapping[str, object], key: str) -> Mapping[str, object]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise _invalid(f"{key} is {value!r}; it is an object", key)
+        raise invalid(key, value, "is not an object")
     return value
 
 
 def _iommu_groups(options: Mapping[str, object]) -> bool:
     value = options.get("iommu_groups")
     if value not in (None, "enforce", "ignore"):
-        raise _invalid(f"options.iommu_groups is {value!r}; it is enforce or ignore", "options.iommu_groups")
+        raise invalid("options.iommu_groups", value, "is neither enforce nor ignore")
     return value != "ignore"
 
 
@@ -156,9 +202,5 @@ def _flag(options: Mapping[str, object], key: str) -> bool:
     if value is None:
         return False
     if not isinstance(value, bool):
-        raise _invalid(f"options.{key} is {value!r}; it is true or false", f"options.{key}")
+        raise invalid(f"options.{key}", value, "is neither true nor false")
     return value
-
-
-def _invalid(message: str, place: str) -> LanewayError:
-    return LanewayError(ErrorCode.INVALID_SCENARIO, message, {"place": place})

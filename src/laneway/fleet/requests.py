@@ -7,6 +7,7 @@ from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.flavor import parse_flavor
 from laneway.domain.request import ClaimRequest, DeviceRequest
 from laneway.domain.request_parser import parse_constraints, parse_guest_numa_nodes, parse_requests
+from laneway.domain.request_shape import refused
 
 _WAYS = ("requests", "flavor", "ports")
 
@@ -14,7 +15,8 @@ _WAYS = ("requests", "flavor", "ports")
 def read_claim(values: Mapping[str, object], aliases: Aliases, *, consumer: str, claim: str) -> ClaimRequest:
     """The claim that JSON values describe: ``requests`` or ``flavor``, ``constraints``, ``guest_numa_nodes``.
 
-    Raises LanewayError(invalid_request) or LanewayError(unknown_alias).
+    Raises LanewayError(invalid_request), LanewayError(unknown_alias), and LanewayError(not_supported)
+    for ``ports``.
     """
     requests = _requests(values, aliases)
     return ClaimRequest(
@@ -35,7 +37,15 @@ def _requests(values: Mapping[str, object], aliases: Aliases) -> tuple[DeviceReq
             f"a claim says what it wants by one of {', '.join(_WAYS)}; this one has {found}",
             {"given": given},
         )
-    flavor = values.get("flavor")
-    if isinstance(flavor, str):
-        return parse_flavor(flavor, aliases)
-    return parse_requests(values.get("requests"), aliases)
+    if given == ["requests"]:
+        return parse_requests(values["requests"], aliases)
+    if given == ["ports"]:
+        raise LanewayError(
+            ErrorCode.NOT_SUPPORTED,
+            "this version of Laneway cannot choose devices for ports; ask for them by requests or flavor",
+            {"key": "ports"},
+        )
+    flavor = values["flavor"]
+    if not isinstance(flavor, str):
+        raise refused("flavor", flavor, "is not a text; write the aliases and counts, such as 'gpu:2,nic:1'")
+    return parse_flavor(flavor, aliases)

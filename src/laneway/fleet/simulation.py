@@ -1,44 +1,53 @@
 """The use case ``simulate``: a scenario played on the tracker, without touching any host."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import count
+from pathlib import PurePath
 
-from laneway.contracts.answer import Json, error_json, errors_json, step_json, warning_json
-from laneway.contracts.codec import convert
+from laneway.contracts.answer import Json, errors_json, step_json, warning_json
 from laneway.contracts.inventory import decode_inventory
 from laneway.contracts.scenario import Scenario, Step, read_scenario
 from laneway.domain.address import PciAddress
 from laneway.domain.admission import admit, check_against_facts
 from laneway.domain.alias import Aliases, parse_aliases
 from laneway.domain.claim import Update
-from laneway.domain.device import ExtraInfo, PciDevice, Status
+from laneway.domain.config_entry import shown
 from laneway.domain.device_spec import DeviceSpecs
 from laneway.domain.device_spec_parser import parse_device_specs
 from laneway.domain.errors import ConfigProblem, ErrorCode, Findings, LanewayError
 from laneway.domain.healing import heal
 from laneway.domain.host_view import IommuGroups
-from laneway.domain.inventory import Inventory, PciFunction
+from laneway.domain.inventory import Inventory
 from laneway.domain.report import HostReport
 from laneway.domain.request import ClaimRequest
 from laneway.domain.tracker import PciDeviceTracker
 from laneway.fleet.explain import explained
 from laneway.fleet.requests import read_claim
+from laneway.fleet.stored_records import read_stored
 
 _NOT_SUPPORTED = ("move", "profile")
 
 
 def simulate(document: object, identity: str | None) -> Json:
-    """Plays one scenario document and answers it, whatever is wrong with it."""
+    """Plays one scenario document and answers it, whatever is wrong with it.
+
+    A fault of ours is answered as internal_error, so that it costs this document only.
+    """
     try:
         simulation = Simulation(read_scenario(document))
+        steps = list(simulation.run())
     except LanewayError as error:
         return refusal(identity, error)
+    except Exception as error:
+        return refusal(identity, _fault(error))
     return {
         "id": identity,
         "ok": True,
         "error": None,
         "errors": [],
         "warnings": [warning_json(problem) for problem in simulation.warnings],
-        "steps": list(simulation.run()),
+        "steps": steps,
     }
 
 
@@ -47,7 +56,7 @@ def refusal(identity: str | None, error: LanewayError) -> Json:
     return {
         "id": identity,
         "ok": False,
-        "error": error_json(error),
+        "error": errors_json(error)[0],
         "errors": errors_json(error),
         "warnings": [],
         "steps": [],
@@ -60,23 +69,25 @@ class Simulation:
     def __init__(self, scenario: Scenario) -> None:
         """Reads inventory and config, and syncs once.
 
-        Raises LanewayError(invalid_inventory) or ConfigError with all problems.
+        Raises LanewayError(invalid_inventory), LanewayError(invalid_scenario) or ConfigError with all problems.
         """
         self._scenario = scenario
-        self._made_claims = 0
+        self._claim_ids = _unused_claim_ids(scenario.steps)
+        self._warnings: dict[str, ConfigProblem] = {}
         inventory = decode_inventory(scenario.inventory)
         self._device_spec, self._alias = scenario.device_spec, scenario.alias
-        self.warnings: list[ConfigProblem] = []
         specs, self._aliases = self._config(inventory, self._device_spec, self._alias)
-        report = HostReport(inventory, specs)
-        groups = IommuGroups.ENFORCE if scenario.enforce_iommu_groups else IommuGroups.IGNORE
-        admitted = admit(inventory, specs).devices
-        stored = [_stored_device(number, raw, admitted) for number, raw in enumerate(scenario.stored)]
-        healed = heal(stored)
-        self.warnings += [ConfigProblem("healed", note, option="stored") for note in healed.notes]
-        self._tracker = PciDeviceTracker(report, healed.state, iommu_groups=groups)
+        healed = heal(read_stored(scenario.stored, admit(inventory, specs).devices))
+        self._warn([ConfigProblem("healed", note, option="stored") for note in healed.notes])
+        self._groups = IommuGroups.ENFORCE if scenario.enforce_iommu_groups else IommuGroups.IGNORE
+        self._tracker = PciDeviceTracker(HostReport(inventory, specs), healed.state, iommu_groups=self._groups)
 
-    def run(self) -> Iterable[Json]:
+    @property
+    def warnings(self) -> Iterable[ConfigProblem]:
+        """What is noteworthy in every config that it was given so far, each once."""
+        return self._warnings.values()
+
+    def run(self) -> Iterator[Json]:
         """Plays the steps; the answer to each, in order."""
         for step in self._scenario.steps:
             try:
@@ -85,17 +96,14 @@ class Simulation:
                 yield step_json(step.op, self._tracker, error=error)
 
     def _play(self, step: Step) -> Json:
-        if step.op in _NOT_SUPPORTED or step.values.get("ports") is not None:
-            what = "ports" if step.values.get("ports") is not None else step.op
-            raise LanewayError(
-                ErrorCode.NOT_SUPPORTED,
-                f"this version of Laneway cannot simulate {what}",
-                {"op": step.op},
-            )
         if step.op in ("claim", "check"):
             return self._claim(step)
+        if step.op in _NOT_SUPPORTED:
+            message = f"this version of Laneway cannot simulate {step.op}"
+            raise LanewayError(ErrorCode.NOT_SUPPORTED, message, {"op": step.op})
         if step.op == "sync":
-            self._sync(decode_inventory(step.values["inventory"]))
+            specs = self._tracker.view.report.specs
+            self._tracker = self._tracker.sync(HostReport(decode_inventory(step.values["inventory"]), specs)).tracker
         elif step.op in ("restart", "reload"):
             self._reconfigure(step)
         else:
@@ -112,22 +120,23 @@ class Simulation:
         return step_json(step.op, self._tracker, devices=record.devices, proven_best=record.proven_best)
 
     def _request(self, step: Step) -> ClaimRequest:
-        claim = step.text("claim")
+        consumer, claim = step.text("consumer"), step.text("claim")
         if claim is None:
-            self._made_claims += 1
-            claim = f"claim-{self._made_claims}"
-        return read_claim(step.values, self._aliases, consumer=step.text("consumer") or "check", claim=claim)
-
-    def _sync(self, inventory: Inventory) -> None:
-        self._tracker = self._tracker.sync(HostReport(inventory, self._tracker.view.report.specs)).tracker
+            claim = next(self._claim_ids)
+        # Only a check may leave the consumer out: it asks for a VM that does not exist yet.
+        return read_claim(step.values, self._aliases, consumer="check" if consumer is None else consumer, claim=claim)
 
     def _reconfigure(self, step: Step) -> None:
-        """A bad config changes nothing: neither specs nor aliases."""
+        """A new config over the last inventory; a bad one changes neither specs nor aliases."""
         inventory = self._tracker.view.report.inventory
-        device_spec = _raw_list(step, "device_spec", self._device_spec)
-        alias = _raw_list(step, "alias", self._alias)
+        device_spec = _entries(step, "device_spec", self._device_spec)
+        alias = _entries(step, "alias", self._alias)
         specs, aliases = self._config(inventory, device_spec, alias)
-        self._tracker = self._tracker.sync(HostReport(inventory, specs)).tracker
+        report = HostReport(inventory, specs)
+        if step.op == "restart":
+            self._tracker = PciDeviceTracker(report, self._tracker.state, iommu_groups=self._groups)
+        else:
+            self._tracker = self._tracker.sync(report).tracker
         self._device_spec, self._alias, self._aliases = device_spec, alias, aliases
 
     def _config(
@@ -145,23 +154,37 @@ class Simulation:
         )
         findings.errors += facts.errors
         findings.raise_errors()
-        self.warnings = findings.warnings + facts.warnings
+        self._warn(findings.warnings + facts.warnings)
         return specs, aliases
+
+    def _warn(self, problems: Sequence[ConfigProblem]) -> None:
+        for problem in problems:
+            self._warnings.setdefault(problem.message, problem)
+
+
+def _unused_claim_ids(steps: Sequence[Step]) -> Iterator[str]:
+    """Ids for the claims that have none, unlike those that the scenario names anywhere."""
+    named = {step.values.get("claim") for step in steps if isinstance(step.values.get("claim"), str)}
+    return (claim for number in count(1) if (claim := f"claim-{number}") not in named)
+
+
+def _fault(error: Exception) -> LanewayError:
+    """What to report of an exception that nobody expected."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return LanewayError(
+        ErrorCode.INTERNAL_ERROR,
+        f"this is a fault of Laneway, please report it with the scenario: {type(error).__name__}: {error}",
+        {"exception": type(error).__name__, "where": f"{PurePath(last.filename).name}, line {last.lineno}"},
+    )
 
 
 def _address(step: Step) -> PciAddress:
-    return PciAddress.parse(str(step.values["address"]))
+    return PciAddress.parse(step.text("address") or "")
 
 
 def _addresses(step: Step) -> list[PciAddress] | None:
-    given = step.values.get("addresses")
-    if given is None:
-        return None
-    if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
-        raise LanewayError(
-            ErrorCode.INVALID_REQUEST, f"addresses is {given!r}; it is a list of texts", {"key": "addresses"}
-        )
-    return [PciAddress.parse(text) for text in given]
+    texts = step.texts("addresses")
+    return None if texts is None else [PciAddress.parse(text) for text in texts]
 
 
 def _free(tracker: PciDeviceTracker, step: Step) -> Update:
@@ -172,17 +195,10 @@ def _allocate(tracker: PciDeviceTracker, step: Step) -> Update:
     return tracker.allocate(consumer=step.text("consumer"), claim=step.text("claim"))
 
 
-def _cleanup(tracker: PciDeviceTracker, step: Step) -> Update:
-    keep = step.values["keep"]
-    if not isinstance(keep, list) or not all(isinstance(consumer, str) for consumer in keep):
-        raise LanewayError(ErrorCode.INVALID_REQUEST, f"keep is {keep!r}; it is a list of consumers", {"key": "keep"})
-    return tracker.cleanup(keep)
-
-
 _OPERATIONS: Mapping[str, Callable[[PciDeviceTracker, Step], Update]] = {
     "allocate": _allocate,
     "free": _free,
-    "cleanup": _cleanup,
+    "cleanup": lambda tracker, step: tracker.cleanup(step.texts("keep") or ()),
     "cordon": lambda tracker, step: tracker.cordon(_address(step)),
     "uncordon": lambda tracker, step: tracker.uncordon(_address(step)),
     "release": lambda tracker, step: tracker.release(_address(step)),
@@ -190,39 +206,11 @@ _OPERATIONS: Mapping[str, Callable[[PciDeviceTracker, Step], Update]] = {
 }
 
 
-def _raw_list(step: Step, key: str, present: Sequence[object]) -> Sequence[object]:
+def _entries(step: Step, key: str, present: Sequence[object]) -> Sequence[object]:
+    """The entries of a config under a key of the step; those in force where it is absent."""
     given = step.values.get(key)
     if given is None:
         return present
     if not isinstance(given, list):
-        raise LanewayError(ErrorCode.INVALID_CONFIG, f"{key} is {given!r}; it is a list", {"key": key})
+        raise LanewayError(ErrorCode.INVALID_CONFIG, f"{key}: {shown(given)} is not a list of entries", {"place": key})
     return given
-
-
-def _stored_device(number: int, raw: object, admitted: Mapping[PciAddress, PciDevice]) -> PciDevice:
-    """A record as a store could hold it, whether it makes sense or not."""
-    where = f"stored[{number}]"
-    if not isinstance(raw, dict):
-        raise LanewayError(ErrorCode.INVALID_SCENARIO, f"{where} is {raw!r}; it is an object", {"place": where})
-    function = convert(raw, PciFunction, ErrorCode.INVALID_SCENARIO)
-    status, consumer = raw.get("status", "available"), raw.get("consumer")
-    if status not in set(Status):
-        raise LanewayError(
-            ErrorCode.INVALID_SCENARIO,
-            f"{where}.status is {status!r}; it is one of {', '.join(Status)}",
-            {"place": f"{where}.status"},
-        )
-    if consumer is not None and not isinstance(consumer, str):
-        raise LanewayError(
-            ErrorCode.INVALID_SCENARIO,
-            f"{where}.consumer is {consumer!r}; it is a text",
-            {"place": f"{where}.consumer"},
-        )
-    today = admitted.get(function.address)
-    return PciDevice(
-        function=function,
-        extra_info=ExtraInfo() if today is None else today.extra_info,
-        entry=None if today is None else today.entry,
-        status=Status(status),
-        consumer=consumer,
-    )
