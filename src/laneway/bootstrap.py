@@ -20,15 +20,17 @@ from laneway.config.config import AUTO_DRIVER
 from laneway.domain.admission import check_against_facts
 from laneway.domain.claim import HostState
 from laneway.domain.device import PciDevice
-from laneway.domain.errors import ConfigProblem, Findings
+from laneway.domain.errors import ConfigProblem, ErrorCode, Findings, LanewayError
 from laneway.domain.inventory import Inventory
 from laneway.domain.report import HostReport
 from laneway.domain.tracker import PciDeviceTracker
 from laneway.hosts.pci_ids import PciNames
 from laneway.hosts.registry import open_driver
+from laneway.interfaces.host_driver import HostDriver
 
 if TYPE_CHECKING:
     from laneway.fleet.control_plane import ControlPlane
+    from laneway.interfaces.running_vms import RunningVms
     from laneway.store.migrate import DatabaseStatus, Upgrade
 
 DATABASE = "laneway.db"
@@ -50,6 +52,7 @@ class LocalHost:
     """One host, discovered once, with its config checked against its facts."""
 
     config: Config
+    driver: HostDriver
     inventory: Inventory
     database: Path
     warnings: tuple[ConfigProblem, ...] = field(default=())
@@ -108,6 +111,16 @@ class LocalHost:
             plane.sync(self.name, self.report)
             yield plane
 
+    def running_vms(self) -> "RunningVms":
+        """The VMs that run on this host already. Raises LanewayError(not_supported)."""
+        from laneway.interfaces.running_vms import VmObservingHostDriver  # noqa: PLC0415 - late, see the module
+
+        if not isinstance(self.driver, VmObservingHostDriver):
+            name = self.driver.describe().name
+            message = f"the host driver {name!r} cannot tell which virtual machines run; claim and allocate for each"
+            raise LanewayError(ErrorCode.NOT_SUPPORTED, message, {"driver": name})
+        return self.driver.running_vms(self.inventory.functions)
+
     def _look_closely(self) -> PciDeviceTracker:
         with self.control_plane() as plane:
             return plane.look(self.name)
@@ -120,7 +133,8 @@ def open_host(source: Source) -> LocalHost:
     nothing of the host can be read.
     """
     config = load_config(source.config, nova_conf=source.nova_conf)
-    inventory = open_driver(config.driver, root=source.root, snapshot=source.snapshot).discover()
+    driver = open_driver(config.driver, root=source.root, snapshot=source.snapshot)
+    inventory = driver.discover()
     facts = check_against_facts(
         inventory,
         config.device_specs,
@@ -130,6 +144,7 @@ def open_host(source: Source) -> LocalHost:
     Findings(errors=facts.errors).raise_errors()
     return LocalHost(
         config=config,
+        driver=driver,
         inventory=inventory,
         database=source.state or config.state_path / DATABASE,
         warnings=(*config.warnings, *facts.warnings),

@@ -9,7 +9,7 @@ from laneway.domain.assignment import DEFAULT_BUDGET
 from laneway.domain.assignment_problem import SearchExhausted, Solution
 from laneway.domain.blocking import CORDONED
 from laneway.domain.claim import ClaimRecord, HostState, Update
-from laneway.domain.device import BlockReason, PciDevice, Status
+from laneway.domain.device import Attach, BlockReason, PciDevice, Status
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.host_view import HostView, IommuGroups
 from laneway.domain.pools import Pool
@@ -130,9 +130,12 @@ class PciDeviceTracker:
         devices = [d for d in self._select_owned(consumer, claim, None) if d.status is Status.CLAIMED]
         if not devices:
             subject = f"claim {claim}" if claim is not None else f"consumer {consumer}"
+            message = f"{subject} has nothing claimed on this host; make a claim first"
+            if consumer is claim is None:
+                message = "neither a consumer nor a claim is named; say whose devices are to be allocated"
             raise LanewayError(
                 ErrorCode.NO_CLAIM,
-                f"{subject} has nothing claimed on this host; make a claim first",
+                message,
                 {"consumer": consumer, "claim": claim},
             )
         held: dict[PciAddress, PciDevice | None] = {
@@ -145,16 +148,18 @@ class PciDeviceTracker:
             claims={key: replace(self.view.claims[key], expires_at=None) for key in claims if key is not None},
         )
 
-    def adopt(self, owners: Mapping[PciAddress, str]) -> Update:
+    def adopt(self, owners: Mapping[PciAddress, str], attach: Mapping[PciAddress, Attach] | None = None) -> Update:
         """Records devices that guests have already as allocated to them (D20: whole, or nothing).
 
+        ``attach`` says how they have them, where that is not ``vfio``.
         Raises LanewayError(unknown_device) for what no spec admits, LanewayError(invalid_status) for what is held.
         """
         held: dict[PciAddress, PciDevice | None] = {}
         for address, consumer in sorted(owners.items()):
             device = self._tracked(address)
             status = step(self.view.status_of(address), Event.ALLOCATE, address)
-            held[address] = replace(device, status=status, consumer=consumer)
+            how = (attach or {}).get(address, device.attach)
+            held[address] = replace(device, status=status, consumer=consumer, attach=how)
         return Update(held=held)
 
     def free(

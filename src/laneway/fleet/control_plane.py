@@ -11,7 +11,9 @@ from laneway.domain.host_view import IommuGroups
 from laneway.domain.report import HostReport
 from laneway.domain.request import ClaimRequest
 from laneway.domain.tracker import PciDeviceTracker
+from laneway.fleet.adoption import Adoption, plan_adoption
 from laneway.fleet.explain import explained
+from laneway.interfaces.running_vms import RunningVms
 from laneway.interfaces.store import Store
 
 Clock = Callable[[], datetime]
@@ -107,9 +109,13 @@ class ControlPlane:
             host, "free", lambda tracker: tracker.free(consumer=consumer, claim=claim, addresses=addresses)
         )
 
-    def adopt(self, host: str, owners: Mapping[PciAddress, str]) -> Outcome:
-        """Records devices that running guests have. Raises LanewayError(unknown_device, invalid_status)."""
-        return self._change(host, "adopt", lambda tracker: tracker.adopt(owners))
+    def adopt(self, host: str, running: RunningVms) -> Adoption:
+        """Records what running VMs hold as theirs; what cannot be recorded is told and left as it is."""
+        with self._store.transaction(host) as transaction:
+            adoption = plan_adoption(self._tracker(host, transaction.state()), running)
+            if not adoption.update.is_empty:
+                transaction.write(adoption.update, action="adopt", at=self._clock())
+        return adoption
 
     def cordon(self, host: str, address: PciAddress, reason: str | None = None) -> Outcome:
         """Keeps a device from being offered. Raises LanewayError(unknown_device)."""

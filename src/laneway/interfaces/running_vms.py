@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from laneway.domain.address import PciAddress
 from laneway.domain.device import Attach
@@ -35,6 +35,7 @@ class RunningVms:
     problems: tuple[Problem, ...] = ()
 
 
+@runtime_checkable
 class VmObservingHostDriver(Protocol):
     """A driver that can tell which VMs run already."""
 

@@ -2,8 +2,9 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from laneway.domain.inventory import Inventory, PciFunction, Problem
 from laneway.hosts.linux.functions import Surroundings, read_functions
@@ -18,6 +19,9 @@ from laneway.hosts.linux.system import read_boot_id, read_host_name, read_operat
 from laneway.hosts.linux.tree import HostTree
 from laneway.hosts.linux.vdpa import read_vdpa_devices
 from laneway.interfaces.host_driver import DriverCapabilities
+
+if TYPE_CHECKING:
+    from laneway.interfaces.running_vms import RunningVms
 
 NAME = "linux"
 FACTS = frozenset(
@@ -66,6 +70,12 @@ class LinuxHostDriver:
             functions=functions,
             problems=tuple(problems),
         )
+
+    def running_vms(self, functions: Sequence[PciFunction]) -> "RunningVms":
+        """See ``VmObservingHostDriver``."""
+        from laneway.hosts.linux.running_vms import running_vms  # noqa: PLC0415 - only adoption asks
+
+        return running_vms(self._root, functions)
 
     def _functions(self, tree: HostTree, problems: list[Problem]) -> tuple[PciFunction, ...]:
         listed = list_functions(tree, problems)
