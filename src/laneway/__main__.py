@@ -1,7 +1,0 @@
-"""``python -m laneway``."""
-
-import sys
-
-from laneway.cli import main
-
-sys.exit(main())
