@@ -4,8 +4,8 @@ import shlex
 
 import pytest
 
-from laneway.hosts.linux.observed_vm import ObservedVm
 from laneway.hosts.linux.qemu_command_line import parse_qemu_command_line
+from laneway.hosts.observed_vm import ObservedVm
 
 UUID = "6d5f6f5a-7f0e-4a6b-9d0c-1b2c3d4e5f60"
 

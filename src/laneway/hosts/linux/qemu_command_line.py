@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from laneway.domain.address import PciAddress
 from laneway.domain.errors import LanewayError
-from laneway.hosts.linux.observed_vm import ObservedVm
+from laneway.hosts.observed_vm import ObservedVm
 
 SOURCE = "qemu"
 _NAMES = ("kvm", "qemu-kvm")

@@ -3,8 +3,8 @@
 import pytest
 
 from laneway.domain.address import PciAddress
-from laneway.hosts.linux.libvirt_status import parse_domain_status
-from laneway.hosts.linux.observed_vm import ObservedVm
+from laneway.hosts.domain_xml import parse_domain
+from laneway.hosts.observed_vm import ObservedVm
 
 
 def status(devices: str, attributes: str = "state='running' reason='booted' pid='4711'") -> str:
@@ -38,7 +38,7 @@ DEVICES = {
 
 @pytest.mark.parametrize("device", DEVICES.values(), ids=DEVICES.keys())
 def test_functions_that_go_through_vfio(device: str) -> None:
-    assert parse_domain_status(status(device)) == ObservedVm(
+    assert parse_domain(status(device)) == ObservedVm(
         source="libvirt",
         name="db-1",
         uuid="6d5f6f5a-7f0e-4a6b-9d0c-1b2c3d4e5f60",
@@ -48,7 +48,7 @@ def test_functions_that_go_through_vfio(device: str) -> None:
 
 
 def test_vdpa_and_macvtap_interfaces() -> None:
-    vm = parse_domain_status(
+    vm = parse_domain(
         status(
             "<interface type='vdpa'><source dev='/dev/vhost-vdpa-0'/></interface>"
             "<interface type='direct'><source dev='ens5v1' mode='passthrough'/></interface>"
@@ -74,12 +74,12 @@ def test_vdpa_and_macvtap_interfaces() -> None:
     ],
 )
 def test_devices_that_are_no_functions_of_the_host(device: str) -> None:
-    vm = parse_domain_status(status(device))
+    vm = parse_domain(status(device))
     assert (vm.addresses, vm.vhost_nodes, vm.macvtap_parents) == ((), (), ())
 
 
 def test_a_plain_domain_document_is_read_too() -> None:
-    vm = parse_domain_status("<domain><name>a</name></domain>")
+    vm = parse_domain("<domain><name>a</name></domain>")
     assert (vm.name, vm.uuid, vm.pid) == ("a", None, None)
 
 
@@ -96,4 +96,4 @@ def test_a_plain_domain_document_is_read_too() -> None:
 )
 def test_a_document_that_makes_no_sense_is_a_value_error(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        parse_domain_status(text)
+        parse_domain(text)

@@ -3,7 +3,7 @@
 import pytest
 
 from laneway.domain.address import PciAddress
-from laneway.hosts.linux.topology import Place, Topology
+from laneway.hosts.topology import Place, Topology
 
 
 def place(parent: str) -> Place:

@@ -1,27 +1,24 @@
-"""Running domains of libvirt's QEMU driver, by the status files that it keeps in /run."""
+"""Running domains of libvirt, by their XML: as its API gives it, or as it keeps it in status files. Pure."""
 
 from collections.abc import Iterator
-from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 from laneway.domain.address import PciAddress
 from laneway.domain.errors import LanewayError
-from laneway.hosts.linux.observed_vm import ObservedVm
+from laneway.hosts.observed_vm import ObservedVm
+from laneway.hosts.xml_text import parse_xml
 
 SOURCE = "libvirt"
-STATUS_DIRECTORY = "run/libvirt/qemu"
 
 
-def parse_domain_status(text: str) -> ObservedVm:
-    """One ``domstatus`` document: libvirt's domain XML as it is live, with the id of the process.
+def parse_domain(text: str) -> ObservedVm:
+    """One domain as it is live; in a ``domstatus`` document with the id of the process.
 
     Counts host devices of type pci, interfaces of type hostdev (also those that a network gave, under
     ``actual``), disks of type nvme, interfaces of type vdpa, and of type direct in mode passthrough.
     Raises ValueError for a text that is no such document, or has an address that is none.
     """
-    try:
-        document = ElementTree.fromstring(text)  # noqa: S314 - libvirt's own file, in a directory of root's
-    except ElementTree.ParseError as failure:
-        raise ValueError(f"it is not XML: {failure}") from failure
+    document = parse_xml(text)
     domain = document if document.tag == "domain" else document.find("domain")
     if domain is None:
         raise ValueError("it holds no domain")
@@ -37,7 +34,7 @@ def parse_domain_status(text: str) -> ObservedVm:
     )
 
 
-def _addresses(domain: ElementTree.Element) -> Iterator[PciAddress]:
+def _addresses(domain: Element) -> Iterator[PciAddress]:
     hosts = (
         *domain.iterfind("devices/hostdev[@type='pci']"),
         *_interfaces(domain, "hostdev"),
@@ -49,7 +46,7 @@ def _addresses(domain: ElementTree.Element) -> Iterator[PciAddress]:
             yield _address(address)
 
 
-def _address(element: ElementTree.Element) -> PciAddress:
+def _address(element: Element) -> PciAddress:
     parts = [int(element.get(name, "0"), 0) for name in ("domain", "bus", "slot", "function")]
     try:
         return PciAddress.of(*parts)
@@ -57,7 +54,7 @@ def _address(element: ElementTree.Element) -> PciAddress:
         raise ValueError(failure.message) from failure
 
 
-def _interfaces(domain: ElementTree.Element, kind: str) -> Iterator[ElementTree.Element]:
+def _interfaces(domain: Element, kind: str) -> Iterator[Element]:
     """Interfaces of a type, by what they were given where a network decides (``actual``)."""
     for interface in domain.iterfind("devices/interface"):
         actual = interface.find("actual")
@@ -66,7 +63,7 @@ def _interfaces(domain: ElementTree.Element, kind: str) -> Iterator[ElementTree.
             yield given
 
 
-def _attributes(domain: ElementTree.Element, kind: str, name: str, **wanted: str) -> Iterator[str]:
+def _attributes(domain: Element, kind: str, name: str, **wanted: str) -> Iterator[str]:
     """An attribute of the sources of interfaces of a type."""
     for interface in _interfaces(domain, kind):
         source = interface.find("source")
