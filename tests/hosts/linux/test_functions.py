@@ -268,6 +268,13 @@ def test_links_between_pf_and_vf_that_lead_to_no_function_count_for_nothing(sysf
     assert read(sysfs, "0000:82:00.0").dev_type is DevType.PCI
 
 
+def test_a_vf_is_on_the_link_of_its_pf(sysfs: SysfsBuilder) -> None:
+    card = card_with_vfs(sysfs).attribute("current_link_width", "4")
+    for name in ("current_link_speed", "max_link_speed"):
+        Path(card.path.parent / VF / name).write_text("Unknown\n")
+    assert read(sysfs, VF).link == read(sysfs).link == Link(speed_gts=16.0, width=4, max_speed_gts=16.0, max_width=16)
+
+
 # vital product data and serial numbers
 
 

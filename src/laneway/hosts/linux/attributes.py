@@ -42,24 +42,22 @@ def read_bars(directory: DeviceDirectory) -> tuple[Bar, ...] | None:
     text = directory.text("resource")
     if text is None:
         return None
+    lines = text.split("\n", _BARS)[:_BARS]
     try:
-        bars = [
-            _bar(index, *(int(part, 16) for part in line.split()))
-            for index, line in enumerate(text.split("\n")[:_BARS])
-            if line != _UNUSED
-        ]
-    except (TypeError, ValueError):
+        return tuple(bar for index, line in enumerate(lines) if line != _UNUSED and (bar := _bar(index, line)))
+    except ValueError:
         directory.note("resource", "it is not lines of start, end and flags")
         return None
-    return tuple(filter(None, bars))
 
 
-def _bar(index: int, start: int, end: int, flags: int) -> Bar | None:
-    if not flags & (_IORESOURCE_IO | _IORESOURCE_MEM) or end < start:
+def _bar(index: int, line: str) -> Bar | None:
+    start, end, kind = line.split()
+    size, flags = int(end, 16) - int(start, 16) + 1, int(kind, 16)
+    if not flags & (_IORESOURCE_IO | _IORESOURCE_MEM) or size <= 0:
         return None
     return Bar(
         index=index,
-        size=end - start + 1,
+        size=size,
         bits=64 if flags & _IORESOURCE_MEM_64 else 32,
         prefetchable=bool(flags & _IORESOURCE_PREFETCH),
     )

@@ -81,7 +81,8 @@ class LinuxHostDriver:
         listed = list_functions(tree, problems)
         nodes = open_nodes(self._root, live=self._is_live)
         places = {function.address: function.directory.path for function in listed}
-        in_use_by, unknown_use = host_use(self._root, places, live=self._is_live, nodes=nodes)
+        entries = {function.address: function.directory.names for function in listed}
+        in_use_by, unknown_use = host_use(self._root, places, live=self._is_live, nodes=nodes, entries=entries)
         problems += unknown_use
         with interface_query(live=self._is_live) as query:
             surroundings = Surroundings(

@@ -1,6 +1,7 @@
 """Which device a function is: its ids, its class and its driver."""
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from laneway.hosts.linux.device_directory import DeviceDirectory
@@ -43,6 +44,7 @@ def read_identity(directory: DeviceDirectory) -> Identity | None:
     return _from_files(directory, driver)
 
 
+@lru_cache(maxsize=256)
 def hex_id(text: str | None, width: int) -> str | None:
     """Lower-case hex of ``width`` digits from what sysfs writes, such as ``0x8086`` or ``1889``."""
     found = _HEX.fullmatch(text) if text is not None else None
