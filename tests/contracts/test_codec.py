@@ -51,3 +51,7 @@ def test_what_has_no_form_in_json_is_a_fault_of_the_caller() -> None:
         encode(object())
     with pytest.raises(AssertionError, match="complex has no form in JSON"):
         convert("1j", complex, ErrorCode.INVALID_SCENARIO)
+
+
+def test_text_without_utf_8_is_written_all_the_same() -> None:
+    assert encode({"vm-\udcff": ["\ud800", 1, None]}) == '{"vm-\ufffd":["\ufffd",1,null]}'.encode()

@@ -39,8 +39,15 @@ def convert(value: object, wanted: type[T], code: ErrorCode) -> T:
 
 
 def encode(value: object) -> bytes:
-    """A value of the domain, or plain values that hold some, as JSON in UTF-8."""
-    return _ENCODER.encode(value)
+    """A value of the domain, or plain values that hold some, as JSON in UTF-8.
+
+    What text has no UTF-8 (bytes of a command line or a file name that Python keeps as surrogates)
+    is written as U+FFFD.
+    """
+    try:
+        return _ENCODER.encode(value)
+    except UnicodeEncodeError:
+        return _ENCODER.encode(_without_surrogates(to_plain(value)))
 
 
 def to_plain(value: object) -> Any:
@@ -51,6 +58,14 @@ def to_plain(value: object) -> Any:
 def invalid(code: ErrorCode, path: str, message: str) -> LanewayError:
     """The error of a document in which ``message`` holds at the JSON path ``path``."""
     return LanewayError(code, f"{path}: {message}", {"path": path})
+
+
+def _without_surrogates(plain: Any) -> Any:
+    if isinstance(plain, str):
+        return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(plain, dict):
+        return {_without_surrogates(key): _without_surrogates(value) for key, value in plain.items()}
+    return [_without_surrogates(item) for item in plain] if isinstance(plain, list | tuple) else plain
 
 
 def _to_json(value: object) -> object:

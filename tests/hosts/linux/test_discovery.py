@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from hosts.sysfs_builder import SysfsBuilder
+from laneway.contracts.inventory import decode_inventory, encode_inventory
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.inventory import OperatingSystem, Problem
-from laneway.hosts.linux import LinuxHostDriver, LinuxHostDriverFactory
+from laneway.hosts.linux import LinuxHostDriver, LinuxHostDriverFactory, discovery
 from laneway.hosts.linux.functions import Surroundings, read_functions
 from laneway.hosts.linux.iommu_groups import ReservedMemory
 from laneway.hosts.linux.listing import list_functions
@@ -149,6 +150,21 @@ def test_facts_of_host_use_and_openers_are_in_the_functions(sysfs: SysfsBuilder)
     assert [(opener.pid, opener.name) for opener in openers] == [(77, "qemu-system-x86")]
 
 
+def test_names_that_are_not_utf_8_can_be_printed_and_written(sysfs: SysfsBuilder) -> None:
+    disk = sysfs.function("0000:01:00.0", class_code="010802", driver="nvme", iommu_group=9)
+    disk.block_device("nvme0n1", number="259:0")
+    sysfs.file("proc/self/mountinfo", b"22 1 259:0 / /mnt/\xff rw - ext4 /dev/nvme0n1 rw\n")
+    sysfs.file("proc/sys/kernel/hostname", b"gpu-\xff\n").file("proc/77/comm", b"vm-\xff\n")
+    (sysfs.root / "proc/77/fd").mkdir(parents=True)
+    (sysfs.root / "proc/77/fd/5").symlink_to("/dev/vfio/9")
+    inventory = LinuxHostDriver(sysfs.root).discover()
+    (function,) = inventory.functions
+    assert inventory.host == "gpu-\ufffd"
+    assert [use.detail for use in function.in_use_by or ()] == ["/mnt/\ufffd"]
+    assert [opener.name for opener in function.opened_by or ()] == ["vm-\ufffd"]
+    assert decode_inventory(encode_inventory(inventory)) == inventory
+
+
 def test_it_is_the_same_each_time(sysfs: SysfsBuilder) -> None:
     card = sysfs.function(CARD, total_vfs=8, iommu_group=1)
     card.vf("0000:81:02.0", "154c", iommu_group=2).netdev("ens1v0")
@@ -174,3 +190,12 @@ def test_the_driver_says_what_it_is(tmp_path: Path) -> None:
 def test_the_factory_refuses_another_system(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
     assert LinuxHostDriverFactory().unavailable() == "this machine runs win32, not Linux"
+
+
+def test_the_factory_makes_the_driver_for_this_machine() -> None:
+    assert isinstance(LinuxHostDriverFactory()(), LinuxHostDriver)
+
+
+def test_the_factory_refuses_a_machine_without_a_pci_bus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(discovery, "DEVICES", "sys/bus/none")
+    assert LinuxHostDriverFactory().unavailable() == "there is no /sys/bus/none: the kernel shows no PCI bus here"

@@ -14,6 +14,7 @@ from laneway.hosts.linux.iommu_groups import ReservedMemory
 from laneway.hosts.linux.listing import PF_LINK, ListedFunction
 from laneway.hosts.linux.netdevs import NetdevReader
 from laneway.hosts.linux.openers import Openers
+from laneway.hosts.linux.printable import printable_openers, printable_uses
 from laneway.hosts.topology import Topology
 
 _VIRTIO_VENDOR = "1af4"
@@ -101,13 +102,15 @@ class _FunctionReader:
             bars=attributes.read_bars(directory),
             link=_link(directory, lineage),
             reset_methods=attributes.read_reset_methods(directory, kernel_tells=self._kernel_tells_resets),
-            in_use_by=around.in_use_by.get(listed.address),
-            opened_by=around.openers.of(
-                listed.address,
-                iommu_group=group,
-                driver=identity.driver,
-                vdpa=vdpa,
-                is_bridge=identity.is_bridge,
+            in_use_by=printable_uses(around.in_use_by.get(listed.address)),
+            opened_by=printable_openers(
+                around.openers.of(
+                    listed.address,
+                    iommu_group=group,
+                    driver=identity.driver,
+                    vdpa=vdpa,
+                    is_bridge=identity.is_bridge,
+                )
             ),
             not_assignable=around.reserved_memory.of_group(group),
         )

@@ -3,6 +3,7 @@
 import re
 
 from laneway.domain.inventory import OperatingSystem
+from laneway.hosts.linux.printable import printable
 from laneway.hosts.linux.tree import HostTree
 
 _VERSION = r"Linux version (\S+)"
@@ -11,18 +12,22 @@ _VERSION = r"Linux version (\S+)"
 def read_host_name(tree: HostTree) -> str | None:
     """The name that the kernel has, else that of the next boot."""
     for path in ("proc/sys/kernel/hostname", "etc/hostname"):
-        if name := (tree.text(path) or "").strip():
+        if name := _line(tree, path):
             return name
     return None
 
 
 def read_operating_system(tree: HostTree) -> OperatingSystem:
-    release = (tree.text("proc/sys/kernel/osrelease") or "").strip()
-    if not release and (version := re.match(_VERSION, tree.text("proc/version") or "")):
+    release = _line(tree, "proc/sys/kernel/osrelease")
+    if release is None and (version := re.match(_VERSION, _line(tree, "proc/version") or "")):
         release = version[1]
-    return OperatingSystem(family="linux", release=release or None)
+    return OperatingSystem(family="linux", release=release)
 
 
 def read_boot_id(tree: HostTree) -> str | None:
     """The id that the kernel makes at each boot (Documentation/admin-guide/sysctl/kernel.rst, random)."""
-    return (tree.text("proc/sys/kernel/random/boot_id") or "").strip() or None
+    return _line(tree, "proc/sys/kernel/random/boot_id")
+
+
+def _line(tree: HostTree, path: str) -> str | None:
+    return printable(tree.text(path) or "").strip() or None
