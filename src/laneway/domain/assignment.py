@@ -22,7 +22,7 @@ from laneway.domain.assignment_problem import AssignmentProblem, Cohort, NoSolut
 from laneway.domain.assignment_search import Meter, OutOfNodesError, Search
 from laneway.domain.assignment_universe import State
 
-DEFAULT_BUDGET = 40_000
+DEFAULT_BUDGET = 120_000
 """Nodes of a search: about two seconds of one core at the worst."""
 
 
@@ -84,12 +84,11 @@ class _Placement:
         number, place = self._positions[cohort]
         kind, raw = self._raws[number]
         states = self._search.states
-        taken = states.take(kind, raw, place, k)
-        if taken is None:
+        if not states.types[kind].takers(raw, place) >> k & 1:
             return None
-        cost, after, shared = taken
+        cost, after, shared = states.take(kind, raw, place, k)
         moved = self._search.universes[self.state[0]].moved(
-            self.state, k, states.id(kind, raw), states.id(kind, after), shared
+            self.state, k, states.number(kind, raw), states.number(kind, after), shared
         )
         if moved is None:
             return None

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from laneway.domain.assignment_component import ComponentType, LocalStates, Raw
+from laneway.domain.assignment_component import ComponentType, Raw
+from laneway.domain.assignment_local import LocalStates
 from laneway.domain.assignment_model import Model
 from laneway.domain.assignment_prices import Column, Prices, can_join
 
@@ -133,10 +134,10 @@ class Bounds:
             kind, shape = type_of[state], self._shape(state)
             distinct.update(k for k in self._classes if self._prices.is_distinct(kind, k))
             for place, position in enumerate(shape.positions):
-                if position.size and not set(position.hit_by) <= set(position.excludes):
-                    savers.update(k for k in self._classes if position.costs[k] is not None)
-                if any(self._prices.in_distinct_price(kind, other, place) for other in position.hit_by):
-                    self._most_paid = max(self._most_paid, position.size)
+                if position.size and position.hit_by & ~position.excludes:
+                    savers.update(shape.classes[place])
+                if any(self._prices.in_distinct_price(kind, place, other) for other in position.hits):
+                    self._most_paid = max(self._most_paid, *(shape.positions[other].size for other in position.hits))
         self._savers = tuple(sorted(savers))
         self._distinct = tuple(sorted(distinct))
         self._base = {type_of[state]: self._plain(state) for state in self._untouched}
@@ -179,7 +180,8 @@ class Bounds:
         gaps = [NEVER] * len(self._classes)
         worth: dict[tuple[Column, int], int] = {}
         expected: set[int] = set()
-        open_to = [[k for k in self._classes if shape.can_take(raw, p, k)] for p in range(len(shape.positions))]
+        taking = [shape.takers(raw, place) for place in range(len(shape.positions))]
+        open_to = [[k for k in self._classes if takers >> k & 1] for takers in taking]
         for place, position in enumerate(shape.positions):
             if any(self._prices.is_distinct(kind, k) for k in open_to[place]):
                 expected.update(o for o in position.hits if self._prices.in_distinct_price(kind, place, o))

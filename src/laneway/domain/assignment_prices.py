@@ -9,7 +9,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from laneway.domain.assignment_component import UNLIMITED, ComponentType, LocalStates
+from laneway.domain.assignment_component import UNLIMITED, ComponentType
+from laneway.domain.assignment_local import LocalStates
 from laneway.domain.assignment_model import Model
 from laneway.domain.assignment_transport import prices
 
@@ -45,11 +46,10 @@ class Prices:
         costs: defaultdict[Column, dict[int, int]] = defaultdict(dict)
         for kind, number in kinds.items():
             for place, many in Counter(self._shapes[kind].block_of).items():
-                for k in range(len(model.classes)):
-                    if self._shapes[kind].positions[place].costs[k] is not None:
-                        column, cost = self.column(kind, place, k), self._cost(kind, place, k)
-                        capacities[column] = self._capacity(column, number, many)
-                        costs[column][k] = min(cost, costs[column].get(k, cost))
+                for k in self._shapes[kind].classes[place]:
+                    column, cost = self.column(kind, place, k), self._cost(kind, place, k)
+                    capacities[column] = self._capacity(column, number, many)
+                    costs[column][k] = min(cost, costs[column].get(k, cost))
         columns = list(capacities)
         demands = [one.count for one in model.classes]
         table = [[costs[column].get(k) for column in columns] for k in range(len(demands))]
@@ -92,12 +92,10 @@ class Prices:
 
     def _cost(self, kind: int, place: int, k: int) -> int:
         positions = self._shapes[kind].positions
-        cost = positions[place].costs[k]
-        assert cost is not None
         lost = sum(positions[other].size - (other == place) for other in self._sure[kind][place])
         if self.is_distinct(kind, k):
             lost += sum(positions[other].size for other in self._once[kind][place])
-        return cost + self._lost * lost
+        return (positions[place].costs[k] or 0) + self._lost * lost
 
     def _capacity(self, column: Column, number: int, many: int) -> int:
         if column.of == "shared":
@@ -110,8 +108,7 @@ class Prices:
 
 def can_join(shape: ComponentType, place: int, other: int) -> bool:
     """Whether members of a position can be chosen together with members of another one."""
-    position = shape.positions[place]
-    return place not in shape.positions[other].excludes and any(cost is not None for cost in position.costs)
+    return not shape.positions[other].excludes >> place & 1 and bool(shape.classes[place])
 
 
 def _sure_losses(shape: ComponentType) -> list[frozenset[int]]:
@@ -121,7 +118,7 @@ def _sure_losses(shape: ComponentType) -> list[frozenset[int]]:
             other
             for other in position.hits
             if position.capacity == 1
-            and shape.positions[other].hit_by == (place,)
+            and shape.positions[other].hit_by == 1 << place
             and (other == place or not can_join(shape, other, place))
         )
         for place, position in enumerate(shape.positions)
@@ -148,9 +145,9 @@ def _losses_of_one(shape: ComponentType, constraint: int | None) -> list[frozens
     return found
 
 
-def _has_one_value(shape: ComponentType, places: Sequence[int], constraint: int) -> bool:
-    """Whether at most one device of these positions can be chosen for a distinct constraint."""
-    positions = [shape.positions[place] for place in places]
+def _has_one_value(shape: ComponentType, places: int, constraint: int) -> bool:
+    """Whether at most one device of these positions (a mask) can be chosen for a distinct constraint."""
+    positions = [position for place, position in enumerate(shape.positions) if places >> place & 1]
     if len(positions) == 1 and positions[0].own >> constraint & 1:
         return True
     tokens = shared = -1

@@ -7,7 +7,8 @@ from heapq import heapify, heappop, heappush
 from operator import itemgetter
 
 from laneway.domain.assignment_bound import NEVER
-from laneway.domain.assignment_component import Components, LocalStates
+from laneway.domain.assignment_build import Components
+from laneway.domain.assignment_local import LocalStates
 from laneway.domain.assignment_model import Branch, Model
 from laneway.domain.assignment_universe import State, Universe
 
@@ -44,7 +45,7 @@ class Search:
     """The states of all branches of a model, and what is known of the cost to complete them."""
 
     def __init__(self, model: Model, meter: Meter) -> None:
-        self.states = LocalStates(model.weights.lost, len(model.classes))
+        self.states = LocalStates(model.weights.lost, meter.spend)
         self.universes: list[Universe] = []
         self._model = model
         self._meter = meter
@@ -70,8 +71,9 @@ class Search:
         return universe.root() if universe.is_feasible else None
 
     def children(self, state: State) -> list[tuple[int, State]]:
-        self._meter.spend()
-        return self.universes[state[0]].children(state)
+        found = self.universes[state[0]].children(state)
+        self._meter.spend(1 + len(found))
+        return found
 
     def cheapest(self, branches: list[tuple[int, Branch]]) -> int | None:
         """The least cost of any choice in any of the branches (each with a lower bound); None if there is none.

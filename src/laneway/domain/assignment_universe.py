@@ -8,7 +8,7 @@ from collections import Counter
 from itertools import accumulate
 
 from laneway.domain.assignment_bound import NEVER, Bounds, Left
-from laneway.domain.assignment_component import LocalStates
+from laneway.domain.assignment_local import LocalStates
 from laneway.domain.assignment_model import Model
 
 State = tuple[int, int, int, tuple[int, ...]]
@@ -60,7 +60,7 @@ class Universe:
         code, active, kept = self._after(state, turn)
         found: dict[State, int] = {}
         for before in self._choosable(state[3]):
-            for cost, after, shared in self._states.moves(before)[turn]:
+            for cost, after, shared in self._states.moves(before, turn):
                 if not used & shared:
                     touched = self._changed(kept, before, after, active)
                     child = self._number, code, used | shared, touched
