@@ -19,6 +19,7 @@ from laneway.hosts.snapshot import SnapshotHostDriver
 from laneway.interfaces.host_driver import HostDriver
 
 OURS = {
+    "libvirt": "laneway.hosts.libvirt:LibvirtHostDriverFactory",
     "linux": "laneway.hosts.linux:LinuxHostDriverFactory",
     "snapshot": "laneway.hosts.snapshot:SnapshotHostDriverFactory",
 }
@@ -39,7 +40,14 @@ class Failing(Working):
         return "the moon is in the wrong phase"
 
 
-WORKING, FAILING = (f"{__name__}:{kind.__name__}" for kind in (Working, Failing))
+class StandingBack(Working):
+    stands_back = True
+
+    def __call__(self) -> HostDriver:
+        return SnapshotHostDriver(Inventory(functions=(), host="seen through other software"))
+
+
+WORKING, FAILING, STANDING_BACK = (f"{__name__}:{kind.__name__}" for kind in (Working, Failing, StandingBack))
 
 
 @pytest.fixture
@@ -92,6 +100,17 @@ def test_the_project_names_its_drivers_and_each_can_be_made() -> None:
 def test_auto_takes_the_first_that_works(install) -> None:  # type: ignore[no-untyped-def]
     install({"b": WORKING, "a": FAILING, "snapshot": OURS["snapshot"]})
     assert open_driver().discover().host == "of another package"
+
+
+def test_auto_takes_a_second_choice_only_where_nothing_else_works(install) -> None:  # type: ignore[no-untyped-def]
+    install({"a": STANDING_BACK, "b": FAILING, "c": WORKING})
+    assert open_driver().discover().host == "of another package"
+    assert open_driver("a").discover().host == "seen through other software"
+
+
+def test_auto_takes_a_second_choice_that_is_all_that_works(install) -> None:  # type: ignore[no-untyped-def]
+    install({"a": STANDING_BACK, "b": FAILING})
+    assert open_driver().discover().host == "seen through other software"
 
 
 def test_auto_tells_why_none_works(install) -> None:  # type: ignore[no-untyped-def]

@@ -27,8 +27,15 @@ class CaptureReader(Protocol):
         """The driver for the captured host."""
 
 
+@runtime_checkable
+class SecondChoice(Protocol):
+    """A factory that ``auto`` asks after all others: its driver sees a machine through other software on it."""
+
+    stands_back: bool
+
+
 def open_driver(name: str = AUTO, *, root: Path | None = None, snapshot: Path | None = None) -> HostDriver:
-    """The driver ``name`` for this machine; with ``auto`` the first that works here.
+    """The driver ``name`` for this machine; with ``auto`` the first by name that works here, a second choice last.
 
     ``root`` is a captured tree of files to read in place of this machine; ``snapshot`` an inventory
     file, which then is the host whatever the name. Raises LanewayError(host_unreachable), with a
@@ -67,7 +74,8 @@ def _factories(name: str) -> dict[str, HostDriverFactory]:
     """The factory of the driver ``name``, or with ``auto`` those of all."""
     found = installed_drivers(sys.path)
     if name == AUTO:
-        return {driver: _load(found[driver]) for driver in sorted(found)}
+        factories = ((driver, _load(found[driver])) for driver in sorted(found))
+        return dict(sorted(factories, key=lambda each: isinstance(each[1], SecondChoice)))
     if name not in found:
         raise LanewayError(
             ErrorCode.HOST_UNREACHABLE,

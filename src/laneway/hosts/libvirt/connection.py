@@ -1,0 +1,148 @@
+"""The one module that calls libvirt-python. It gives names and XML; what they mean is decided elsewhere."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from errno import EACCES, EPERM
+from importlib import import_module
+from typing import Any, NamedTuple, Protocol
+
+from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.hosts.libvirt.factory import HOW_TO_INSTALL
+
+
+class Described(NamedTuple):
+    """An object of libvirt: its ``xml``, or in ``fault`` why libvirt could not tell it."""
+
+    name: str
+    xml: str | None = None
+    fault: str | None = None
+
+
+class LibvirtHost(Protocol):
+    """What the driver asks of a libvirt. Objects that vanish meanwhile are left out.
+
+    Raises LanewayError(host_unreachable) where libvirt does not answer at all.
+    """
+
+    def host_name(self) -> str | None: ...
+
+    def capabilities(self) -> Described: ...
+
+    def node_devices(self) -> Sequence[Described]:
+        """The PCI, network and vDPA devices, by one list call."""
+
+    def running_domains(self) -> Sequence[Described]: ...
+
+
+def load_libvirt() -> Any:
+    """The module of libvirt-python. Raises LanewayError(host_unreachable), which says how to install it."""
+    try:
+        libvirt = import_module("libvirt")
+    except ImportError as error:
+        raise LanewayError(
+            ErrorCode.HOST_UNREACHABLE,
+            f"the driver 'libvirt' needs libvirt-python, which cannot be imported ({error}); {HOW_TO_INSTALL}",
+            {"driver": "libvirt"},
+        ) from error
+    libvirt.registerErrorHandler(_say_nothing, None)  # by default libvirt writes every error to stderr as well
+    return libvirt
+
+
+def open_connection(libvirt: Any, uri: str) -> Any:
+    """A connection that can only read: it needs no privilege where the host has libvirt's usual settings.
+
+    Raises LanewayError(no_permission) or (host_unreachable).
+    """
+    try:
+        return libvirt.openReadOnly(uri)
+    except libvirt.libvirtError as error:
+        raise failure(libvirt, uri, error) from error
+
+
+def failure(libvirt: Any, uri: str, error: Any) -> LanewayError:
+    """What an error of libvirt means for the host as a whole."""
+    if _is_refusal(libvirt, error):
+        return LanewayError(
+            ErrorCode.NO_PERMISSION,
+            f"libvirt at {uri} refuses: {error}; run this as root, or as a member of the group that its socket names",
+            {"uri": uri},
+        )
+    return LanewayError(
+        ErrorCode.HOST_UNREACHABLE,
+        f"libvirt at {uri} does not answer: {error}; see that its daemon runs, and try: virsh -c {uri} nodedev-list",
+        {"uri": uri},
+    )
+
+
+@contextmanager
+def connected(uri: str) -> Iterator[LibvirtHost]:
+    """Connects for as long as the block runs. Raises as ``load_libvirt`` and ``open_connection``."""
+    libvirt = load_libvirt()
+    connection = open_connection(libvirt, uri)
+    try:
+        yield _Connection(libvirt, connection, uri)
+    finally:
+        with suppress(libvirt.libvirtError):
+            connection.close()
+
+
+class _Connection:
+    def __init__(self, libvirt: Any, connection: Any, uri: str) -> None:
+        self._libvirt = libvirt
+        self._connection = connection
+        self._uri = uri
+
+    def host_name(self) -> str | None:
+        return self._asked(self._connection.getHostname) or None
+
+    def capabilities(self) -> Described:
+        try:
+            return Described("capabilities", xml=self._connection.getCapabilities())
+        except self._libvirt.libvirtError as error:
+            return Described("capabilities", fault=str(error))
+
+    def node_devices(self) -> Sequence[Described]:
+        wanted = (
+            self._libvirt.VIR_CONNECT_LIST_NODE_DEVICES_CAP_PCI_DEV
+            | self._libvirt.VIR_CONNECT_LIST_NODE_DEVICES_CAP_NET
+            | self._libvirt.VIR_CONNECT_LIST_NODE_DEVICES_CAP_VDPA
+        )
+        return self._described(self._asked(lambda: self._connection.listAllDevices(wanted)))
+
+    def running_domains(self) -> Sequence[Described]:
+        active = self._libvirt.VIR_CONNECT_LIST_DOMAINS_ACTIVE
+        return self._described(self._asked(lambda: self._connection.listAllDomains(active)))
+
+    def _described(self, objects: Sequence[Any]) -> Sequence[Described]:
+        gone = {self._libvirt.VIR_ERR_NO_NODE_DEVICE, self._libvirt.VIR_ERR_NO_DOMAIN}
+        found = []
+        for one in objects:
+            try:
+                found.append(Described(one.name(), xml=one.XMLDesc(0)))
+            except self._libvirt.libvirtError as error:
+                if error.get_error_code() not in gone:
+                    found.append(Described(one.name(), fault=str(error)))
+        return found
+
+    def _asked(self, question: Callable[[], Any]) -> Any:
+        try:
+            return question()
+        except self._libvirt.libvirtError as error:
+            raise failure(self._libvirt, self._uri, error) from error
+
+
+def _is_refusal(libvirt: Any, error: Any) -> bool:
+    code = error.get_error_code()
+    if code == libvirt.VIR_ERR_SYSTEM_ERROR:
+        return error.get_int1() in (EACCES, EPERM)
+    return code in (
+        libvirt.VIR_ERR_AUTH_FAILED,
+        libvirt.VIR_ERR_AUTH_CANCELLED,
+        libvirt.VIR_ERR_AUTH_UNAVAILABLE,
+        libvirt.VIR_ERR_ACCESS_DENIED,
+        libvirt.VIR_ERR_OPERATION_DENIED,
+    )
+
+
+def _say_nothing(_context: object, _error: object) -> None:
+    return None
