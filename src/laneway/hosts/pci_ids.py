@@ -65,10 +65,11 @@ def _end_of_section(text: bytes, start: int) -> int:
     return len(text) if end < 0 else end
 
 
-def _first_line(section: bytes) -> str | None:
-    return section.partition(b"\n")[0].decode("utf-8", "replace").strip() or None
+def _first_line(section: bytes, start: int = 0) -> str | None:
+    end = section.find(b"\n", start)
+    return section[start : len(section) if end < 0 else end].decode("utf-8", "replace").strip() or None
 
 
 def _entry(section: bytes, start: str) -> str | None:
-    _, found, rest = section.partition(start.encode())
-    return _first_line(rest) if found else None
+    at = section.find(start.encode())
+    return _first_line(section, at + len(start)) if at >= 0 else None
