@@ -1,6 +1,7 @@
 # Everything that is done with a checkout. Needs Python 3.11 or newer, git and make.
 PYTHON ?= python3
 VENV := .venv
+NOVA_VENV := bench/.venv-nova
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip --disable-pip-version-check install -qq
 PIP_COMPILE := CUSTOM_COMPILE_COMMAND="make requirements" $(BIN)/pip-compile --quiet --generate-hashes --strip-extras \
@@ -26,8 +27,8 @@ test: $(VENV)/.dev ## The tests, with coverage
 demo: $(VENV)/.runtime ## The same on example hosts: claims, refusals and reasons without any hardware
 	@$(BIN)/laneway demo
 
-bench: $(VENV)/.dev ## The benchmarks, beside the peers they are compared to
-	@$(BIN)/python -m bench
+bench: $(VENV)/.dev $(NOVA_VENV)/.peer ## The benchmarks, beside the peers they are compared to
+	@PYTHONPATH=tests $(BIN)/python -m bench.compare $(NOVA_VENV)/bin/python
 
 lint: $(VENV)/.dev ## Format, style, types, and who may import whom
 	@$(BIN)/ruff format --check
@@ -43,9 +44,10 @@ requirements: $(VENV)/.dev ## Pins the newest releases of what pyproject.toml an
 	@$(PIP_COMPILE) --upgrade --output-file requirements/runtime.txt pyproject.toml
 	@$(PIP_COMPILE) --upgrade --output-file requirements/build.txt requirements/build.in
 	@$(PIP_COMPILE) --upgrade --extra openstack --output-file requirements/dev.txt requirements/dev.in pyproject.toml
+	@$(PIP_COMPILE) --upgrade --output-file bench/requirements-nova.txt bench/requirements-nova.in
 
 clean: ## Removes the environment and what the tools left behind
-	@rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage
+	@rm -rf $(VENV) $(NOVA_VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage
 
 # The environment. A stamp is newer than what it was made from, so that nothing is done twice.
 $(VENV)/bin/python:
@@ -61,4 +63,11 @@ $(VENV)/.runtime: pyproject.toml requirements/runtime.txt requirements/build.txt
 $(VENV)/.dev: $(VENV)/.runtime requirements/dev.txt
 	@echo "Adding what tests and checks need ..."
 	@$(PIP_INSTALL) --require-hashes -r requirements/dev.txt
+	@touch $@
+
+# What the benchmarks are compared to, apart from what Laneway needs.
+$(NOVA_VENV)/.peer: bench/requirements-nova.txt
+	@echo "Making the environment of nova in $(NOVA_VENV) (once) ..."
+	@$(PYTHON) -m venv --clear $(NOVA_VENV)
+	@$(NOVA_VENV)/bin/python -m pip --disable-pip-version-check install --quiet --require-hashes -r $<
 	@touch $@
