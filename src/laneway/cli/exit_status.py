@@ -46,6 +46,8 @@ EXIT_STATUS: Mapping[ErrorCode, ExitStatus] = MappingProxyType(
         ErrorCode.INVALID_STATUS: ExitStatus.NO,
         ErrorCode.CANNOT_CORRELATE: ExitStatus.NO,
         ErrorCode.NOT_SUPPORTED: ExitStatus.NO,
+        ErrorCode.AGENT_RUNNING: ExitStatus.NO,
+        ErrorCode.NO_AGENT: ExitStatus.NO,
         ErrorCode.HOST_UNREACHABLE: ExitStatus.UNREACHABLE,
         ErrorCode.DATABASE_UNREACHABLE: ExitStatus.UNREACHABLE,
         ErrorCode.DATABASE_TOO_NEW: ExitStatus.UNREACHABLE,

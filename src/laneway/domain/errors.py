@@ -37,6 +37,8 @@ class ErrorCode(StrEnum):
     DATABASE_UNREACHABLE = "database_unreachable"
     DATABASE_TOO_NEW = "database_too_new"
     DATABASE_TOO_OLD = "database_too_old"
+    AGENT_RUNNING = "agent_running"
+    NO_AGENT = "no_agent"
     USAGE = "usage"
     INTERNAL_ERROR = "internal_error"
 
