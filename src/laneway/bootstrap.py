@@ -5,8 +5,6 @@ Parts that a command may not need (SQLAlchemy, msgspec) are imported where they 
 """
 
 import os
-import socket
-import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,13 +15,13 @@ from typing import TYPE_CHECKING
 
 from laneway.config import Config, Surroundings, load_config
 from laneway.config.config import AUTO_DRIVER
-from laneway.domain.admission import check_against_facts
+from laneway.domain.admission import admit, check_against_facts
 from laneway.domain.claim import HostState
 from laneway.domain.device import PciDevice
 from laneway.domain.errors import ConfigProblem, ErrorCode, Findings, LanewayError
+from laneway.domain.host_view import HostView
 from laneway.domain.inventory import Inventory
 from laneway.domain.report import HostReport
-from laneway.domain.tracker import PciDeviceTracker
 from laneway.hosts.pci_ids import PciNames
 from laneway.hosts.registry import open_driver
 from laneway.interfaces.host_driver import HostDriver
@@ -60,7 +58,7 @@ class LocalHost:
     @property
     def name(self) -> str:
         """The host's name: the config's, else the inventory's, else this machine's."""
-        return self.config.host or self.inventory.host or socket.gethostname()
+        return self.config.host or self.inventory.host or _machine_name()
 
     @property
     def config_path(self) -> Path:
@@ -71,17 +69,16 @@ class LocalHost:
     def report(self) -> HostReport:
         return HostReport(self.inventory, self.config.device_specs)
 
-    def look(self) -> PciDeviceTracker:
+    def look(self) -> HostView:
         """The host as it stands, read quickly and without a lock. Raises as the store does."""
         from laneway.store.sqlite_read import read_state  # noqa: PLC0415 - late, see the module
 
-        bare = PciDeviceTracker(self.report, iommu_groups=self.config.iommu_groups)
+        report, groups = self.report, self.config.iommu_groups
         quick = read_state(self.database, self.name)
-        if not quick.held and not quick.blocks:
-            return bare
+        admitted = dict(admit(report.inventory, report.specs).devices)
         held = {}
         for address, row in quick.held.items():
-            today = bare.view.admitted.get(address)
+            today = admitted.get(address)
             if today is None or today.entry != row.entry:
                 return self._look_closely()
             held[address] = PciDevice(
@@ -95,7 +92,7 @@ class LocalHost:
                 attach=row.attach,
             )
         state = HostState(held=held, blocks=quick.blocks, boot_id=quick.boot_id)
-        return PciDeviceTracker(self.report, state, iommu_groups=self.config.iommu_groups)
+        return HostView(report, state, groups, admitted)
 
     @contextmanager
     def control_plane(self) -> Iterator["ControlPlane"]:
@@ -121,9 +118,9 @@ class LocalHost:
             raise LanewayError(ErrorCode.NOT_SUPPORTED, message, {"driver": name})
         return self.driver.running_vms(self.inventory.functions)
 
-    def _look_closely(self) -> PciDeviceTracker:
+    def _look_closely(self) -> HostView:
         with self.control_plane() as plane:
-            return plane.look(self.name)
+            return plane.look(self.name).view
 
 
 def open_host(source: Source) -> LocalHost:
@@ -197,7 +194,15 @@ def now() -> datetime:
 
 def new_claim_id() -> str:
     """An id for a claim whose caller chose none."""
-    return str(uuid.uuid4())
+    from uuid import uuid4  # noqa: PLC0415 - late, see the module
+
+    return str(uuid4())
+
+
+def _machine_name() -> str:
+    from socket import gethostname  # noqa: PLC0415 - late, see the module
+
+    return gethostname()
 
 
 def _usual_config() -> Path:

@@ -33,16 +33,14 @@ class ExampleHost:
     def config(self) -> Path:
         return self.folder / "laneway.toml"
 
+    @property
+    def options(self) -> list[str]:
+        """Those that name the host."""
+        files = {"--snapshot": self.folder / "host.json", "--config": self.config, "--state": self.folder / "state.db"}
+        return [word for option, path in files.items() for word in (option, str(path))]
+
     def run(self, *words: str) -> Answer:
-        options = (
-            "--snapshot",
-            self.folder / "host.json",
-            "--config",
-            self.config,
-            "--state",
-            self.folder / "state.db",
-        )
-        return self.run_alone(*words, *map(str, options))
+        return self.run_alone(*words, *self.options)
 
     def run_alone(self, *words: str) -> Answer:
         """Without the options that name the host."""

@@ -1,6 +1,9 @@
 """The commands on example hosts: what they answer, to people and to programs."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -237,6 +240,19 @@ def test_the_claims_of_one_consumer_are_listed(gpu_server: ExampleHost) -> None:
     gpu_server.run(*TWO_WITH_NIC)
     assert gpu_server.json("claims", "claims", "other")["claims"] == []
     assert gpu_server.run("claims", "other").out == "No device of this host is held.\n"
+
+
+def test_a_name_that_the_locale_cannot_show_is_shown_as_far_as_it_can(gpu_server: ExampleHost) -> None:
+    gpu_server.run("claim", "日本\x1b[31m", "--alias", "a4000:1", "--id", "c1")
+    program = "from laneway.cli import main; main()"
+    shown = subprocess.run(
+        [sys.executable, "-c", program, "claims", *gpu_server.options],
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+        capture_output=True,
+        check=True,
+    )
+    assert shown.stdout.splitlines()[1].startswith(b"???[31m  c1")
+    assert shown.stderr == b""
 
 
 # explain

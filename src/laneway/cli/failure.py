@@ -6,7 +6,6 @@ from laneway.cli.exit_status import EXIT_STATUS, ExitStatus
 from laneway.cli.render.columns import wrapped
 from laneway.cli.render.explanation import explanation_block
 from laneway.cli.render.screen import Screen, Tone
-from laneway.contracts.answer import error_json, errors_json
 from laneway.domain.errors import ConfigError, ConfigProblem, ErrorCode, LanewayError
 
 
@@ -43,6 +42,8 @@ def as_text(error: LanewayError, screen: Screen) -> str:
 
 def as_json(error: LanewayError) -> dict[str, object]:
     """The error as JSON values; of a config, all errors."""
+    from laneway.contracts.answer import error_json, errors_json  # noqa: PLC0415 - messages to people need no msgspec
+
     answer: dict[str, object] = {"ok": False, "error": error_json(error)}
     if isinstance(error, ConfigError):
         answer["errors"] = errors_json(error)

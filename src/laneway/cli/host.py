@@ -1,5 +1,6 @@
 """The host that a command works on, as its options say."""
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from laneway.cli.command import Settings
@@ -29,8 +30,16 @@ def open_host(settings: Settings) -> "LocalHost":
     return bootstrap.open_host(source_of(settings))
 
 
+class RememberedNames:
+    """Names that are looked up once: most functions of a host are alike, and looking up is a search."""
+
+    def __init__(self, names: "Names") -> None:
+        self.vendor = cache(names.vendor)
+        self.device = cache(names.device)
+
+
 def device_names() -> "Names":
-    """The names of vendors and devices that this system knows."""
+    """The names of vendors and devices that this system knows, each looked up once."""
     from laneway import bootstrap  # noqa: PLC0415 - start-up counts, and help needs no host
 
-    return bootstrap.device_names()
+    return RememberedNames(bootstrap.device_names())

@@ -1,14 +1,18 @@
 """What Laneway answers, as JSON values: a step of a scenario, an error, a warning."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from laneway.contracts.codec import encode
 from laneway.domain.address import PciAddress
 from laneway.domain.config_entry import shown
 from laneway.domain.device import BlockReason, TagValue
 from laneway.domain.errors import ConfigError, ConfigProblem, LanewayError
+from laneway.domain.host_view import HostView
 from laneway.domain.pools import Pool
-from laneway.domain.tracker import PciDeviceTracker
+
+if TYPE_CHECKING:
+    from laneway.domain.tracker import PciDeviceTracker
 
 Json = dict[str, object]
 
@@ -61,9 +65,8 @@ def devices_json(devices: Mapping[str, tuple[PciAddress, ...]]) -> Json:
     return {name: [str(address) for address in addresses] for name, addresses in devices.items()}
 
 
-def status_json(tracker: PciDeviceTracker, address: PciAddress) -> Json:
+def status_json(view: HostView, address: PciAddress) -> Json:
     """One tracked device: status, owner while it has one, entry, and what blocks it."""
-    view = tracker.view
     device = view.device(address)
     assert device is not None
     answer: Json = {"status": str(view.status_of(address))}
@@ -93,7 +96,7 @@ def pool_json(pool: Pool) -> Json:
 
 def step_json(
     op: str,
-    tracker: PciDeviceTracker,
+    tracker: "PciDeviceTracker",
     *,
     devices: Mapping[str, tuple[PciAddress, ...]] | None = None,
     proven_best: bool | None = None,
@@ -106,7 +109,7 @@ def step_json(
         "error": None if error is None else _step_error_json(error),
         "devices": None if devices is None else devices_json(devices),
         "proven_best": proven_best,
-        "statuses": {str(a): status_json(tracker, a) for a in sorted(tracker.view.addresses())},
+        "statuses": {str(a): status_json(tracker.view, a) for a in sorted(tracker.view.addresses())},
         "pools": [pool_json(pool) for pool in tracker.pools()],
     }
 

@@ -3,40 +3,40 @@
 from laneway.contracts.answer import Json, status_json
 from laneway.contracts.codec import to_plain
 from laneway.contracts.inventory import function_to_plain
+from laneway.domain.host_view import HostView
 from laneway.domain.inventory import Inventory, PciFunction
 from laneway.domain.refusal import why_not
-from laneway.domain.tracker import PciDeviceTracker
 
 DEVICES_SCHEMA = "laneway.devices/1"
 
 
-def devices_document(host: str, inventory: Inventory, tracker: PciDeviceTracker) -> Json:
+def devices_document(host: str, inventory: Inventory, view: HostView) -> Json:
     """Every function with its facts, what is tracked of it, and why it is not handed out otherwise."""
     return {
         "schema": DEVICES_SCHEMA,
         "host": host,
         "readiness": to_plain(inventory.readiness),
-        "functions": [_function_json(function, inventory, tracker) for function in inventory.functions],
+        "functions": [_function_json(function, inventory, view) for function in inventory.functions],
     }
 
 
-def _function_json(function: PciFunction, inventory: Inventory, tracker: PciDeviceTracker) -> Json:
-    device = tracker.view.device(function.address)
+def _function_json(function: PciFunction, inventory: Inventory, view: HostView) -> Json:
+    device = view.device(function.address)
     parent = None if function.parent_addr is None else inventory.by_address.get(function.parent_addr)
-    specs = tracker.view.report.specs
+    specs = view.report.specs
     return {
         **function_to_plain(function),
-        "device": None if device is None else _device_json(tracker, function),
+        "device": None if device is None else _device_json(view, function),
         "not_admitted": [
             {"code": refusal.code, "message": refusal.message} for refusal in why_not(function, parent, specs)
         ],
     }
 
 
-def _device_json(tracker: PciDeviceTracker, function: PciFunction) -> Json:
-    device = tracker.view.device(function.address)
+def _device_json(view: HostView, function: PciFunction) -> Json:
+    device = view.device(function.address)
     assert device is not None
-    status = status_json(tracker, function.address)
+    status = status_json(view, function.address)
     return {
         "status": status["status"],
         "consumer": status.get("consumer"),

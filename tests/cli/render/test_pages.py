@@ -8,7 +8,7 @@ import pytest
 from cli.render.views import AVAILABLE, IN_USE, NO_NAMES, function, vfs, view
 from laneway.cli.render.claims import claims_page
 from laneway.cli.render.device_page import device_page
-from laneway.cli.render.first_spec import candidate
+from laneway.cli.render.first_spec import EmptyConfig, candidate
 from laneway.cli.render.readiness import problems_block, readiness_block
 from laneway.cli.render.screen import Screen
 from laneway.cli.render.view import FunctionView
@@ -103,7 +103,7 @@ CONSOLE = view("0000:00:02.0", class_code="030000", in_use_by=IN_USE, iommu_grou
 
 
 def test_with_no_device_spec_the_page_shows_how_to_write_one_for_a_device_of_this_host() -> None:
-    lines = page([CONSOLE, GPU, GPU_AUDIO, NIC], config_path="/etc/laneway/laneway.toml")
+    lines = page([CONSOLE, GPU, GPU_AUDIO, NIC], empty_config=EmptyConfig("/etc/laneway/laneway.toml"))
     start = lines.index("Nothing is handed out: there is no device_spec.")
     assert lines[start + 1 :] == [
         "To let virtual machines have 0000:01:00.0 (VGA controller), write into /etc/laneway/laneway.toml:",
@@ -125,10 +125,24 @@ def test_with_no_device_spec_the_page_shows_how_to_write_one_for_a_device_of_thi
 
 def test_the_entry_admits_the_whole_group_and_asks_for_a_pf_as_a_pf() -> None:
     other = view("0000:06:00.0", class_code="0c0330", iommu_group=9)
-    lines = page([NIC, other], config_path="laneway.toml")
+    lines = page([NIC, other], empty_config=EmptyConfig("laneway.toml"))
     assert '  address = "0000:05:00.0"' in lines
     assert '  address = "0000:06:00.0"' in lines
     assert '  device_type = "type-PF"' in lines
+
+
+def test_for_a_nova_conf_the_entry_is_in_its_form() -> None:
+    lines = page([NIC], empty_config=EmptyConfig("nova.conf", is_nova=True))
+    start = lines.index("  [pci]")
+    assert lines[start : start + 3] == [
+        "  [pci]",
+        '  device_spec = {"address": "0000:05:00.0"}',
+        '  alias = {"name": "nic", "vendor_id": "8086", "product_id": "1572", "device_type": "type-PF"}',
+    ]
+
+
+def test_the_page_points_at_what_is_noted_about_the_config() -> None:
+    assert page(VIEWS, notes=2)[-1] == "The config deserves a look (2 noted): laneway check"
 
 
 @pytest.mark.parametrize(
@@ -153,7 +167,7 @@ def test_the_device_that_an_operator_would_give_away_first(views: list[FunctionV
 
 
 def test_a_host_with_nothing_to_give_away_says_so() -> None:
-    lines = page([CONSOLE], config_path="laneway.toml")
+    lines = page([CONSOLE], empty_config=EmptyConfig("laneway.toml"))
     assert lines[-1] == "No function of this host can be given to a guest as it stands."
 
 

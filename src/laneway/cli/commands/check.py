@@ -23,7 +23,7 @@ def command(settings: Settings) -> int:
     from laneway.domain.config_check import check_config
 
     host = open_host(settings)
-    check = check_config(host.look().view, host.config.aliases, host.warnings)
+    check = check_config(host.look(), host.config.aliases, host.warnings)
     if settings.as_json:
         from laneway.contracts.check import check_document
 

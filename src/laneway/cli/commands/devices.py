@@ -1,12 +1,18 @@
 """``laneway devices``: what this host has, and what may be handed out."""
 # ruff: noqa: PLC0415 - start-up counts: what only some calls need is imported in them
 
+from typing import TYPE_CHECKING
+
 import click
 
 from laneway.cli import output
 from laneway.cli.command import Example, Settings, laneway_command
 from laneway.cli.exit_status import ExitStatus
 from laneway.cli.host import device_names, open_host
+
+if TYPE_CHECKING:
+    from laneway.bootstrap import LocalHost
+    from laneway.cli.render.first_spec import EmptyConfig
 
 
 @laneway_command(
@@ -26,16 +32,16 @@ def command(settings: Settings, tree: bool, every: bool) -> int:
     a VF of a PF, or a member of the same IOMMU group.
     """
     host = open_host(settings)
-    tracker = host.look()
+    view = host.look()
     if settings.as_json:
         from laneway.contracts.devices import devices_document
 
-        output.write_json(devices_document(host.name, host.inventory, tracker))
+        output.write_json(devices_document(host.name, host.inventory, view))
         return ExitStatus.YES
     from laneway.cli.host_views import function_views
     from laneway.cli.render.device_page import device_page
 
-    views = function_views(tracker.view)
+    views = function_views(view)
     output.write_lines(
         device_page(
             host.inventory,
@@ -44,7 +50,14 @@ def command(settings: Settings, tree: bool, every: bool) -> int:
             output.screen(settings),
             as_tree=tree,
             every=every,
-            config_path=None if host.config.device_specs.specs else str(host.config_path),
+            empty_config=None if host.config.device_specs.specs else _empty_config(host, settings),
+            notes=len(host.warnings),
         )
     )
     return ExitStatus.YES
+
+
+def _empty_config(host: "LocalHost", settings: Settings) -> "EmptyConfig":
+    from laneway.cli.render.first_spec import EmptyConfig
+
+    return EmptyConfig(str(host.config_path), is_nova=bool(settings.nova_conf))

@@ -27,7 +27,7 @@ def command(settings: Settings, consumer: str, form: str, iommufd: bool, iommu: 
     from laneway.formats.definition import Format, definition
 
     host = open_host(settings)
-    devices = host.look().view.owned_by(consumer)
+    devices = host.look().owned_by(consumer)
     if not devices:
         raise LanewayError(
             ErrorCode.NO_CLAIM,

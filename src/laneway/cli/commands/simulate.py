@@ -1,6 +1,7 @@
 """``laneway simulate``: scenarios played without touching any host."""
 # ruff: noqa: PLC0415 - start-up counts: what only some calls need is imported in them
 
+import gc
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ def command(settings: Settings, files: Sequence[str]) -> int:  # noqa: ARG001 - 
     from laneway.contracts.stream import documents
     from laneway.fleet.simulation import refusal, simulate
 
+    gc.enable()  # a stream may be long
     status: int = ExitStatus.YES
     for file in files:
         with _opened(file) as lines:

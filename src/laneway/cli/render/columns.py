@@ -1,15 +1,14 @@
 """A table in columns: as wide as its text in a pipe, fitted to the width of a terminal."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from laneway.cli.render.screen import Screen, Tone, fit, printable, width_of
 
 GAP = "  "
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """``beneath`` stands below the text where another cell of the row takes more than one line."""
 
     text: str = ""
@@ -17,8 +16,7 @@ class Cell:
     beneath: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """A column. Where the screen is too narrow it shrinks to ``least``: cut, or wrapped."""
 
     title: str
@@ -39,7 +37,7 @@ def table(columns: Sequence[Column], rows: Sequence[Row], screen: Screen) -> lis
     if not used:
         return []
     columns = [columns[index] for index in used]
-    body = [[replace(row[index], text=printable(row[index].text)) for index in used] for row in rows]
+    body = [[_printable(row[index]) for index in used] for row in rows]
     widths = _widths(columns, body, screen)
     titles = [Cell(column.title, Tone.STRONG) for column in columns]
     return [line for row in (titles, *body) for line in _lines(columns, row, widths, screen)]
@@ -61,9 +59,13 @@ def _widths(columns: Sequence[Column], rows: Sequence[Row], screen: Screen) -> l
     return widths
 
 
+def _printable(cell: Cell) -> Cell:
+    return cell if cell.text.isprintable() else cell._replace(text=printable(cell.text))
+
+
 def _lines(columns: Sequence[Column], row: Row, widths: Sequence[int], screen: Screen) -> list[str]:
     parts = [
-        wrapped(cell.text, width) if column.wraps else [fit(cell.text, width, screen)]
+        [cell.text] if width_of(cell.text) <= width else _fitted(column, cell.text, width, screen)
         for column, cell, width in zip(columns, row, widths, strict=True)
     ]
     lines = []
@@ -76,6 +78,10 @@ def _lines(columns: Sequence[Column], row: Row, widths: Sequence[int], screen: S
             line += (padding + shown if column.right else shown + padding) + GAP
         lines.append(line.rstrip())
     return lines
+
+
+def _fitted(column: Column, text: str, width: int, screen: Screen) -> list[str]:
+    return wrapped(text, width) if column.wraps else [fit(text, width, screen)]
 
 
 def wrapped(text: str, width: int) -> list[str]:

@@ -1,6 +1,7 @@
 """What to write where nothing is handed out yet: an entry for a real device of this very host."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from laneway.cli.render.functions import ids, is_plumbing, what_it_is
 from laneway.cli.render.screen import Screen, Tone
@@ -11,18 +12,27 @@ _WANTED_FIRST = ("0302", "03", "12", "02", "0108", "01", "0c03")
 """Classes in the order in which people give them away: accelerators, networks, disks, USB."""
 
 
-def how_to_offer(views: Sequence[FunctionView], names: Names, screen: Screen, config_path: str) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class EmptyConfig:
+    """The file where a first device spec would go, and whether it is a ``nova.conf``."""
+
+    path: str
+    is_nova: bool = False
+
+
+def how_to_offer(views: Sequence[FunctionView], names: Names, screen: Screen, config: EmptyConfig) -> list[str]:
     """Says that nothing is handed out, with an entry to paste for the likeliest device."""
     lines = [screen.paint("Nothing is handed out: there is no device_spec.", Tone.STRONG)]
     function = candidate(views)
     if function is None:
         return [*lines, "No function of this host can be given to a guest as it stands."]
     what = what_it_is(function, names) or ids(function)
+    entry = _nova_entry if config.is_nova else _toml_entry
     return [
         *lines,
-        screen.paint(f"To let virtual machines have {function.address} ({what}), write into {config_path}:"),
+        screen.paint(f"To let virtual machines have {function.address} ({what}), write into {config.path}:"),
         "",
-        *(f"  {line}" if line else "" for line in _entry(function, _companions(function, views))),
+        *(f"  {line}" if line else "" for line in entry(_addresses(function, views), _alias(function))),
         "",
         "and then see what it admits, and claim it for a virtual machine named vm1:",
         "",
@@ -68,17 +78,26 @@ def _companions(function: PciFunction, views: Sequence[FunctionView]) -> list[Pc
     return [member for member in members if not member.is_bridge]
 
 
-def _entry(function: PciFunction, companions: Sequence[PciFunction]) -> list[str]:
+def _addresses(function: PciFunction, views: Sequence[FunctionView]) -> list[str]:
+    """What to write as ``address``: one that means all functions of the card, where the group is just that."""
+    companions = _companions(function, views)
     addresses = [str(member.address) for member in companions]
-    if len(companions) > 1 and len({member.address >> 3 for member in companions}) == 1:
-        addresses = [f"{addresses[0][:-1]}*"]
-    specs = [line for address in addresses for line in ("[[device_spec]]", f'address = "{address}"', "")]
-    alias = [
-        "[[alias]]",
-        f'name = "{_alias_name(function)}"',
-        f'vendor_id = "{function.vendor_id}"',
-        f'product_id = "{function.product_id}"',
-    ]
+    one_card = len({member.address >> 3 for member in companions}) == 1
+    return [f"{addresses[0][:-1]}*"] if len(addresses) > 1 and one_card else addresses
+
+
+def _alias(function: PciFunction) -> dict[str, str]:
+    alias = {"name": _alias_name(function), "vendor_id": function.vendor_id, "product_id": function.product_id}
     if function.dev_type in (DevType.PF, DevType.VF):
-        alias.append(f'device_type = "{function.dev_type}"')
-    return [*specs, *alias]
+        alias["device_type"] = function.dev_type.value
+    return alias
+
+
+def _toml_entry(addresses: Sequence[str], alias: Mapping[str, str]) -> list[str]:
+    specs = [line for address in addresses for line in ("[[device_spec]]", f'address = "{address}"', "")]
+    return [*specs, "[[alias]]", *(f'{key} = "{value}"' for key, value in alias.items())]
+
+
+def _nova_entry(addresses: Sequence[str], alias: Mapping[str, str]) -> list[str]:
+    pairs = ", ".join(f'"{key}": "{value}"' for key, value in alias.items())
+    return ["[pci]", *(f'device_spec = {{"address": "{address}"}}' for address in addresses), f"alias = {{{pairs}}}"]
