@@ -395,7 +395,7 @@ def test_a_record_that_is_none_is_an_invalid_scenario(record: object, place: str
 
 def test_a_fault_of_ours_costs_one_document_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simulation, "heal", lambda _: 1 // 0)
-    answer = answer_to(scenario(id="s1"))
+    answer = answer_to(scenario(id="s1", stored=[card()]))
     assert (answer["id"], answer["error"]["code"]) == ("s1", "internal_error")
     assert "ZeroDivisionError" in answer["error"]["message"]
     assert answer["error"]["detail"]["exception"] == "ZeroDivisionError"

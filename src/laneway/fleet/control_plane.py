@@ -46,16 +46,16 @@ class ControlPlane:
     def sync(self, host: str, report: HostReport) -> Outcome:
         """Takes a host's report over, and frees claims whose time is over.
 
-        Raises LanewayError(invalid_inventory).
+        Raises LanewayError(invalid_inventory); the last report stays in force then.
         """
+        tracker = self._tracker_over(report, self._store.read(host))
         self._reports[host] = report
         now = self._clock()
         boot_id = report.inventory.boot_id
-        tracker = self.look(host)
         if tracker.expire(now).is_empty and tracker.state.boot_id == boot_id:
             return Outcome(tracker=tracker)
         with self._store.transaction(host) as transaction:
-            tracker = self._tracker(host, transaction.state())
+            tracker = self._tracker_over(report, transaction.state())
             update = tracker.expire(now)
             if not update.is_empty:
                 transaction.write(update, action="expire", at=now)
@@ -146,4 +146,7 @@ class ControlPlane:
                 f"host {host} has not reported its devices yet; sync it first",
                 {"host": host},
             )
+        return self._tracker_over(report, state)
+
+    def _tracker_over(self, report: HostReport, state: HostState) -> PciDeviceTracker:
         return PciDeviceTracker(report, state, iommu_groups=self._iommu_groups)

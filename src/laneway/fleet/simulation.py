@@ -11,7 +11,7 @@ from laneway.contracts.scenario import Scenario, Step, read_scenario
 from laneway.domain.address import PciAddress
 from laneway.domain.admission import admit, check_against_facts
 from laneway.domain.alias import Aliases, parse_aliases
-from laneway.domain.claim import Update
+from laneway.domain.claim import HostState, Update
 from laneway.domain.config_entry import shown
 from laneway.domain.device_spec import DeviceSpecs
 from laneway.domain.device_spec_parser import parse_device_specs
@@ -77,10 +77,9 @@ class Simulation:
         inventory = decode_inventory(scenario.inventory)
         self._device_spec, self._alias = scenario.device_spec, scenario.alias
         specs, self._aliases = self._config(inventory, self._device_spec, self._alias)
-        healed = heal(read_stored(scenario.stored, admit(inventory, specs).devices))
-        self._warn([ConfigProblem("healed", note, option="stored") for note in healed.notes])
+        state = self._stored_state(inventory, specs) if scenario.stored else HostState()
         self._groups = IommuGroups.ENFORCE if scenario.enforce_iommu_groups else IommuGroups.IGNORE
-        self._tracker = PciDeviceTracker(HostReport(inventory, specs), healed.state, iommu_groups=self._groups)
+        self._tracker = PciDeviceTracker(HostReport(inventory, specs), state, iommu_groups=self._groups)
 
     @property
     def warnings(self) -> Iterable[ConfigProblem]:
@@ -156,6 +155,12 @@ class Simulation:
         findings.raise_errors()
         self._warn(findings.warnings + facts.warnings)
         return specs, aliases
+
+    def _stored_state(self, inventory: Inventory, specs: DeviceSpecs) -> HostState:
+        """What the records come to, in which not everything may be as it should."""
+        healed = heal(read_stored(self._scenario.stored, admit(inventory, specs).devices))
+        self._warn([ConfigProblem("healed", note, option="stored") for note in healed.notes])
+        return healed.state
 
     def _warn(self, problems: Sequence[ConfigProblem]) -> None:
         for problem in problems:
