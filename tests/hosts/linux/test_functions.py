@@ -161,7 +161,7 @@ def test_a_function_without_registers(sysfs: SysfsBuilder) -> None:
             id="as before Linux 5.6, with a width that is not known",
         ),
         pytest.param(("Unknown", "0"), ("Unknown speed", "0"), None, id="a VF that does not tell"),
-        pytest.param(("x GT/s", "8"), ("Unknown", "8"), Link(width=8, max_width=8), id="a speed that is no number"),
+        pytest.param(("x GT/s", "8"), ("nan GT/s", "8"), Link(width=8, max_width=8), id="speeds that are no numbers"),
     ],
 )
 def test_link(sysfs: SysfsBuilder, now: tuple[str, str], most: tuple[str, str], expected: Link | None) -> None:

@@ -78,10 +78,7 @@ def read_link(directory: DeviceDirectory) -> Link | None:
 def parse_speed(text: str | None) -> float | None:
     """``16.0 GT/s PCIe``, or ``8 GT/s`` before Linux 5.6; ``Unknown`` and the like are not known."""
     number, _, unit = (text or "").partition(" ")
-    try:
-        return float(number) if unit.startswith("GT/s") else None
-    except ValueError:
-        return None
+    return float(number) if unit.startswith("GT/s") and re.fullmatch(r"\d{1,4}(\.\d{1,3})?", number) else None
 
 
 def _width(directory: DeviceDirectory, name: str) -> int | None:
