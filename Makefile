@@ -69,5 +69,5 @@ $(VENV)/.dev: $(VENV)/.runtime requirements/dev.txt
 $(NOVA_VENV)/.peer: bench/requirements-nova.txt
 	@echo "Making the environment of nova in $(NOVA_VENV) (once) ..."
 	@$(PYTHON) -m venv --clear $(NOVA_VENV)
-	@$(NOVA_VENV)/bin/python -m pip --disable-pip-version-check install --quiet --require-hashes -r $<
+	@$(NOVA_VENV)/bin/python -m pip --disable-pip-version-check install -qq --require-hashes -r $<
 	@touch $@
