@@ -98,7 +98,10 @@ class NodeDeviceEvents:
                 raise LanewayError(
                     ErrorCode.HOST_UNREACHABLE, f"the connection to libvirt at {self._uri} broke", {"uri": self._uri}
                 )
-            self._libvirt.virEventRunDefaultImpl()
+            try:
+                self._libvirt.virEventRunDefaultImpl()
+            except self._libvirt.libvirtError as error:
+                raise failure(self._libvirt, self._uri, error) from error
         return self._pending.popleft() if self._pending else None
 
     def _on_event(self, _connection: object, device: Any, *_what: object) -> None:

@@ -95,7 +95,8 @@ class _Builder:
             sriov=sriov,
             vpd=lineage.vpd(one.vpd),
             vdpa=vdpa,
-            link=one.link,
+            # A VF is on its PF's link: its own registers read as zero (PCI Express Base Specification 9.3.5).
+            link=one.link if lineage.pf is None else lineage.pf.link,
         )
 
     def _sriov(self, one: NodeFunction) -> Sriov | None:
