@@ -7,7 +7,9 @@ cases, as a command runs them, and one transaction of many writes.
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from laneway.domain.device import Attach
 from laneway.fleet.control_plane import ControlPlane
+from laneway.interfaces.running_vms import RunningVm, RunningVms
 from laneway.interfaces.store import Store
 from store.samples import NOW, address, claimed, freed, record, report
 
@@ -36,6 +38,12 @@ def _allocate(store: Store) -> None:
 
 def _cordon(store: Store) -> None:
     synced(store).cordon("h1", address(7), "fan is loud")
+
+
+def _adopt(store: Store) -> None:
+    devices = {address(slot): Attach.VFIO for slot in (5, 6)}
+    vm = RunningVm(consumer="vm9", uuid=None, pid=4711, devices=devices, source="libvirt")
+    synced(store).adopt("h1", RunningVms(vms=(vm,)))
 
 
 def _claim_for_a_while(store: Store) -> None:
@@ -75,6 +83,7 @@ OPERATIONS: tuple[Callable[[Store], None], ...] = (
     _claim,
     _allocate,
     _cordon,
+    _adopt,
     _claim_for_a_while,
     _sync_when_that_is_over,
     _sync_another_host,

@@ -17,9 +17,9 @@ from store import kill_runner
 from store.programs import output_of
 from store.script import OPERATIONS
 
-RECORDED_CALLS = 183
+RECORDED_CALLS = 197
 """How many points there are, and no fewer may be hit. Whoever saves statements on purpose records the new number."""
-RECORDED_BYTES = 55
+RECORDED_BYTES = 70
 """The log's length is SQLite's affair and differs a little from one version to the next."""
 
 Contents = Mapping[str, tuple[HostState, Sequence[AuditEntry]]]
