@@ -13,12 +13,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from laneway.compute.host_config import check_on_host
 from laneway.config import Config, Surroundings, load_config
 from laneway.config.config import AUTO_DRIVER
-from laneway.domain.admission import admit, check_against_facts
+from laneway.domain.admission import admit
 from laneway.domain.claim import HostState
 from laneway.domain.device import PciDevice
-from laneway.domain.errors import ConfigProblem, ErrorCode, Findings, LanewayError
+from laneway.domain.errors import ConfigProblem, ErrorCode, LanewayError
 from laneway.domain.host_view import HostView
 from laneway.domain.inventory import Inventory
 from laneway.domain.report import HostReport
@@ -57,8 +58,7 @@ class LocalHost:
 
     @property
     def name(self) -> str:
-        """The host's name: the config's, else the inventory's, else this machine's."""
-        return self.config.host or self.inventory.host or _machine_name()
+        return host_name(self.config, self.inventory)
 
     @property
     def config_path(self) -> Path:
@@ -132,20 +132,20 @@ def open_host(source: Source) -> LocalHost:
     config = load_config(source.config, nova_conf=source.nova_conf)
     driver = open_driver(config.driver, root=source.root, snapshot=source.snapshot)
     inventory = driver.discover()
-    facts = check_against_facts(
-        inventory,
-        config.device_specs,
-        report_in_placement=config.report_in_placement,
-        pci_in_placement=config.pci_in_placement,
-    )
-    Findings(errors=facts.errors).raise_errors()
+    findings = check_on_host(config, inventory)
+    findings.raise_errors()
     return LocalHost(
         config=config,
         driver=driver,
         inventory=inventory,
         database=source.state or config.state_path / DATABASE,
-        warnings=(*config.warnings, *facts.warnings),
+        warnings=tuple(findings.warnings),
     )
+
+
+def host_name(config: Config, inventory: Inventory) -> str:
+    """The name under which a host is stored: the config's, else the inventory's, else this machine's."""
+    return config.host or inventory.host or _machine_name()
 
 
 def discover(source: Source) -> Inventory:

@@ -1,7 +1,8 @@
 """From ``laneway.toml`` or a ``nova.conf`` to one ``Config`` value, with all errors and their places."""
 
 from laneway.config.config import Config
-from laneway.config.loading import load_config
+from laneway.config.loading import find_state_path, load_config
+from laneway.config.reloading import check_reload
 from laneway.config.surroundings import Surroundings
 
-__all__ = ["Config", "Surroundings", "load_config"]
+__all__ = ["Config", "Surroundings", "check_reload", "find_state_path", "load_config"]

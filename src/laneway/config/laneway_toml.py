@@ -61,6 +61,29 @@ def read_laneway_toml(path: Path, text: str, surroundings: Surroundings) -> Conf
     )
 
 
+def read_state_path(path: Path, text: str, surroundings: Surroundings) -> Path:
+    """Where the state stands, also by a text that has errors: as far as it can be read. Raises nothing."""
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        document = _lines_before(_place_of(error, text)[1], text)
+    except RecursionError:
+        document = {}
+    table = document.get("state")
+    named = table.get("path") if isinstance(table, dict) else None
+    if isinstance(named, str) and named.strip():
+        return surroundings.resolve(named, beside=path)
+    return surroundings.state_path
+
+
+def _lines_before(line: int, text: str) -> dict[str, object]:
+    """What the lines before this one say; nothing where they are no TOML either."""
+    try:
+        return tomllib.loads("".join(text.splitlines(keepends=True)[: line - 1]))
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return {}
+
+
 def _parse(path: Path, text: str) -> Mapping[str, object]:
     try:
         return tomllib.loads(text)

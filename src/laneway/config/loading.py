@@ -1,14 +1,15 @@
 """Finds the config and reads it."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from laneway.config.config import Config
-from laneway.config.laneway_toml import read_laneway_toml
+from laneway.config.laneway_toml import read_laneway_toml, read_state_path
 from laneway.config.problems import unusable
 from laneway.config.surroundings import CONFIG_VARIABLE, Surroundings
 from laneway.config.text_file import read_text
-from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.errors import ConfigError, ErrorCode, LanewayError
 
 
 def load_config(
@@ -39,6 +40,36 @@ def load_config(
         if text is not None:
             return read_laneway_toml(usual, text, around)
     return Config(state_path=around.state_path)
+
+
+def find_state_path(
+    path: Path | None = None, *, nova_conf: Sequence[Path] = (), surroundings: Surroundings | None = None
+) -> Path:
+    """Where the state stands of the config that ``load_config`` reads, also where that has errors.
+
+    It is looked for as far as the config can be read; the usual folder is the answer where it
+    cannot be found. Raises LanewayError(usage) and LanewayError(not_supported) as ``load_config`` does.
+    """
+    around = surroundings or Surroundings.here()
+    try:
+        return load_config(path, nova_conf=nova_conf, surroundings=around).state_path
+    except ConfigError:
+        with suppress(ConfigError):
+            return _state_path_in_spite(path, nova_conf, around)
+        return around.state_path
+
+
+def _state_path_in_spite(path: Path | None, nova_conf: Sequence[Path], surroundings: Surroundings) -> Path:
+    if nova_conf:
+        from laneway.config import nova_conf as nova  # noqa: PLC0415 - oslo.config is optional, and slow
+
+        return nova.read_state_path(nova_conf, surroundings)
+    named = path or surroundings.named_config
+    for file in (named,) if named is not None else surroundings.usual_configs:
+        text = read_text(file)
+        if text is not None:
+            return read_state_path(file, text, surroundings)
+    return surroundings.state_path
 
 
 def _from_nova(paths: Sequence[Path], surroundings: Surroundings) -> Config:

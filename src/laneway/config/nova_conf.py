@@ -92,6 +92,16 @@ def read_nova_conf(paths: Sequence[Path], surroundings: Surroundings) -> Config:
     )
 
 
+def read_state_path(paths: Sequence[Path], surroundings: Surroundings) -> Path:
+    """Where the state stands, also by files that have errors: as far as they can be read.
+
+    Raises ConfigError where a file cannot be read at all.
+    """
+    lines = NovaLines({file: _text_of(file) for path in paths for file in _files_of(path)})
+    named = _Reader(_read_files(paths), lines).text(STATE_PATH)
+    return surroundings.resolve(named, beside=paths[0]) if named else surroundings.state_path
+
+
 def _files_of(path: Path) -> list[Path]:
     return sorted(path.glob("*.conf")) if path.is_dir() else [path]
 

@@ -60,8 +60,22 @@ class HostDriverFactory(Protocol):
         """The driver for this machine."""
 
 
+class HotplugEvents(Iterator[Sequence[HotplugEvent]], Protocol):
+    """Debounced batches of events, which are waited for by ``next``.
+
+    There are no more once it is closed. ``next`` raises LanewayError(host_unreachable) or
+    LanewayError(no_permission) where the host can no longer be watched.
+    """
+
+    def close(self) -> None:
+        """Ends it, from any thread: who waits for the next batch is told that there is none."""
+
+
 class WatchingHostDriver(HostDriver, Protocol):
     """A driver with the ability ``watch``."""
 
-    def watch(self) -> Iterator[Sequence[HotplugEvent]]:
-        """Debounced batches of events, until the iterator is closed."""
+    def watch(self) -> HotplugEvents:
+        """Events from now on, whenever they are asked for.
+
+        Raises LanewayError(host_unreachable) or LanewayError(no_permission) where it cannot be watched.
+        """

@@ -18,9 +18,10 @@ from laneway.hosts.linux.readiness import readiness
 from laneway.hosts.linux.system import read_boot_id, read_host_name, read_operating_system
 from laneway.hosts.linux.tree import HostTree
 from laneway.hosts.linux.vdpa import read_vdpa_devices
-from laneway.interfaces.host_driver import DriverCapabilities
+from laneway.interfaces.host_driver import Ability, DriverCapabilities
 
 if TYPE_CHECKING:
+    from laneway.hosts.linux.watch import UeventBatches
     from laneway.interfaces.running_vms import RunningVms
 
 NAME = "linux"
@@ -51,7 +52,8 @@ class LinuxHostDriver:
         return self._root == Path("/")
 
     def describe(self) -> DriverCapabilities:
-        return DriverCapabilities(name=NAME, os_family="linux", facts=FACTS)
+        abilities = frozenset({Ability.WATCH} if self._is_live else ())
+        return DriverCapabilities(name=NAME, os_family="linux", abilities=abilities, facts=FACTS)
 
     def discover(self) -> Inventory:
         """See ``HostDriver``. Raises LanewayError(host_unreachable) where there is no PCI bus to read."""
@@ -76,6 +78,12 @@ class LinuxHostDriver:
         from laneway.hosts.linux.running_vms import running_vms  # noqa: PLC0415 - only adoption asks
 
         return running_vms(self._root, functions)
+
+    def watch(self) -> "UeventBatches":
+        """See ``WatchingHostDriver``."""
+        from laneway.hosts.linux.watch import UeventBatches, open_uevents  # noqa: PLC0415 - only a service watches
+
+        return UeventBatches(open_uevents())
 
     def _functions(self, tree: HostTree, problems: list[Problem]) -> tuple[PciFunction, ...]:
         listed = list_functions(tree, problems)

@@ -1,0 +1,127 @@
+"""Puts the service of one host together, as ``bootstrap`` does for commands.
+
+The store and the use cases are imported when the config has turned out to be good.
+"""
+
+import os
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from laneway.bootstrap import DATABASE, Source, host_name, now, open_host
+from laneway.compute.agent_files import AgentFiles
+from laneway.compute.asking import ask_to_reload
+from laneway.compute.device_counts import count_devices
+from laneway.compute.log import LogStyle, open_log
+from laneway.compute.manager import ComputeManager, Process
+from laneway.compute.signals import signals_into
+from laneway.compute.supervisor import Supervisor
+from laneway.config import Config, check_reload, find_state_path, load_config
+from laneway.contracts.agent_status import AgentStatus
+from laneway.contracts.status import HostStatus
+from laneway.domain.errors import LanewayError
+from laneway.domain.inventory import Inventory
+from laneway.hosts.registry import open_driver
+from laneway.interfaces.host_driver import HostDriver
+
+if TYPE_CHECKING:
+    from laneway.fleet.control_plane import ControlPlane
+    from laneway.store.sql import SqlStore
+
+ACTOR = "laneway agent"
+"""Whom the audit log names for what the service does."""
+
+
+def run_agent(source: Source, *, interval: float, as_json: bool) -> None:
+    """Runs the service in this process until it is told to stop; ``interval`` is in seconds.
+
+    Raises as ``ComputeManager.start`` does, before anything has started.
+    """
+    log = open_log(sys.stdout if as_json else sys.stderr, _log_style(as_json=as_json))
+    supervisor = Supervisor(os.environ)
+    process = Process(pid=os.getpid(), interval=interval, log=log, supervisor=supervisor, clock=now)
+    with signals_into(process.inbox), AgentParts(source) as parts:
+        ComputeManager.start(parts, process).run()
+
+
+def host_status(source: Source) -> HostStatus:
+    """The agent of a host, if one runs, and the host's devices.
+
+    Raises as ``open_host`` does where no agent runs, which could tell what it last saw of the host.
+    """
+    files = find_agent(source)
+    agent = files.read()
+    try:
+        host = open_host(source)
+        name, devices, readiness = host.name, count_devices(host.look(), now()), host.inventory.readiness
+    except LanewayError:
+        if agent is None:
+            raise
+        name, devices, readiness = agent.host, agent.devices, agent.readiness
+    return HostStatus(host=name, database=str(files.database), agent=agent, devices=devices, readiness=readiness)
+
+
+def reload_agent(source: Source) -> AgentStatus:
+    """Has the agent of a host read its config again. Raises as ``ask_to_reload`` does."""
+    return ask_to_reload(find_agent(source))
+
+
+def find_agent(source: Source) -> AgentFiles:
+    """Where the agent over the state of this host is found, also if the config has errors by now."""
+    return AgentFiles(source.state or find_state_path(source.config, nova_conf=source.nova_conf) / DATABASE)
+
+
+class AgentParts:
+    """What the service is made of, for the host, the config and the state that the options name."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._last: Config | None = None
+        self._store: SqlStore | None = None
+        self._open = ExitStack()
+
+    def load_config(self) -> Config:
+        """The config as it is written. Raises ConfigError, also for what only a restart can change."""
+        config = load_config(self._source.config, nova_conf=self._source.nova_conf)
+        if self._last is not None:
+            check_reload(self._last, config)
+        self._last = config
+        return config
+
+    def open_driver(self, config: Config) -> HostDriver:
+        return open_driver(config.driver, root=self._source.root, snapshot=self._source.snapshot)
+
+    def connect(self, config: Config) -> "ControlPlane":
+        """The use cases in this process; the database is opened when they are first needed."""
+        from laneway.fleet.control_plane import ControlPlane  # noqa: PLC0415 - late, see the module
+        from laneway.store.sqlite import open_store  # noqa: PLC0415 - late, see the module
+
+        if self._store is None:
+            self._store = self._open.enter_context(open_store(self._database(config), actor=ACTOR))
+        return ControlPlane(self._store, now, config.iommu_groups)
+
+    def host_name(self, config: Config, inventory: Inventory) -> str:
+        return host_name(config, inventory)
+
+    def open_files(self, config: Config) -> AgentFiles:
+        return AgentFiles(self._database(config))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._open.__exit__(kind, error, traceback)
+
+    def _database(self, config: Config) -> Path:
+        return self._source.state or config.state_path / DATABASE
+
+
+def _log_style(*, as_json: bool) -> LogStyle:
+    """JSON on demand. Under systemd, which sets JOURNAL_STREAM (systemd.exec(5)), journald notes the times."""
+    if as_json:
+        return LogStyle.JSON
+    return LogStyle.JOURNAL if "JOURNAL_STREAM" in os.environ else LogStyle.PLAIN

@@ -1,0 +1,90 @@
+"""The pages of ``laneway status`` and ``laneway reload``."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from laneway.cli.render.readiness import readiness_block
+from laneway.cli.render.screen import Screen, Tone
+from laneway.contracts.agent_status import AgentStatus, Problem, Trouble
+from laneway.contracts.status import HostStatus
+
+_INDENT = " " * 2
+_LABEL = 13
+
+
+def status_page(status: HostStatus, screen: Screen) -> list[str]:
+    """What runs, what is in force, what is wrong, and the devices in numbers."""
+    agent = status.agent
+    if agent is None:
+        lines = [
+            screen.paint(f"{status.host}: no agent runs", Tone.WAITING),
+            _row("state", status.database, screen),
+            _row("devices", str(status.devices), screen),
+            "",
+            "Commands look at the host themselves, and need no agent. `laneway agent` starts one.",
+        ]
+    else:
+        lines = [
+            screen.paint(
+                f"{status.host}: an agent runs, and {'all is well' if agent.is_well else 'something is wrong'}",
+                Tone.GOOD if agent.is_well else Tone.BAD,
+            ),
+            _row("process", f"{agent.pid}, since {_time(agent.started_at)}", screen),
+            _row("host driver", f"{agent.driver}, {_watching(agent)}", screen),
+            _row("config", _config(agent), screen),
+            _row("last update", _time(agent.updated_at), screen),
+            _row("state", status.database, screen),
+            _row("devices", str(status.devices), screen),
+            *_troubles(agent, screen),
+        ]
+    return [*lines, "", *readiness_block(None, status.readiness, screen)]
+
+
+def reload_page(agent: AgentStatus, screen: Screen) -> list[str]:
+    """What is in force after a reload that was not refused."""
+    return [
+        screen.paint(f"The config is in force: {', '.join(agent.config_sources) or 'there is none'}", Tone.GOOD),
+        _row("devices", str(agent.devices), screen),
+        *_problems("Noted", agent.warnings, Tone.WAITING, screen),
+    ]
+
+
+def _row(label: str, text: str, screen: Screen) -> str:
+    return f"{_INDENT}{screen.paint(label.ljust(_LABEL), Tone.DIM)}{screen.paint(text)}"
+
+
+def _watching(agent: AgentStatus) -> str:
+    return "hot plug is noticed at once" if agent.watching else "looked at in intervals"
+
+
+def _config(agent: AgentStatus) -> str:
+    sources = ", ".join(agent.config_sources) or "none, so nothing is handed out"
+    return f"{sources}, in force since {_time(agent.config_since)}"
+
+
+def _troubles(agent: AgentStatus, screen: Screen) -> list[str]:
+    return [
+        *_trouble("The config that is written now is refused", agent.refused, screen),
+        *_trouble("The host cannot be brought up to date", agent.failing, screen),
+        *_problems("The config in force contradicts the host", agent.contradictions, Tone.BAD, screen),
+        *_problems("Noted", agent.warnings, Tone.WAITING, screen),
+    ]
+
+
+def _trouble(title: str, trouble: Trouble | None, screen: Screen) -> list[str]:
+    if trouble is None:
+        return []
+    return _problems(f"{title}, since {_time(trouble.since)}", trouble.errors, Tone.BAD, screen)
+
+
+def _problems(title: str, problems: Iterable[Problem], tone: Tone, screen: Screen) -> list[str]:
+    lines = [_INDENT + screen.paint(_told(problem)) for problem in problems]
+    return ["", screen.paint(title, tone), *lines] if lines else []
+
+
+def _told(problem: Mapping[str, object]) -> str:
+    return " ".join(str(problem["message"]).split())
+
+
+def _time(moment: datetime) -> str:
+    return moment.isoformat(sep=" ", timespec="seconds")

@@ -1,0 +1,111 @@
+"""From the config and the facts of a host to what its control plane knows of it, as one update."""
+
+from dataclasses import dataclass, replace
+from typing import Generic, Protocol
+
+from laneway.compute.host_config import C, check_on_host
+from laneway.domain.address import PciAddress
+from laneway.domain.errors import ConfigProblem, Findings, LanewayError
+from laneway.domain.host_view import HostView
+from laneway.domain.inventory import Inventory
+from laneway.domain.report import HostReport
+from laneway.interfaces.control_plane import ControlPlane
+from laneway.interfaces.host_driver import HostDriver
+
+
+class HostParts(Protocol[C]):
+    """What an update needs, made by whoever puts the service together."""
+
+    def load_config(self) -> C:
+        """The config as it is written now. Raises ConfigError with all that is wrong in it."""
+
+    def open_driver(self, config: C) -> HostDriver:
+        """The driver of this host. Raises LanewayError(host_unreachable)."""
+
+    def connect(self, config: C) -> ControlPlane:
+        """The control plane, deciding by this config. Raises as its store does."""
+
+    def host_name(self, config: C, inventory: Inventory) -> str:
+        """What the control plane knows the host as."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Updated(Generic[C]):
+    """How the host stands after an update.
+
+    ``config`` is the one in force, ``adopted``: since this update; ``refused`` is why the one that
+    is written now is not.
+    ``contradictions`` are entries in force that facts of today speak against; ``expired`` are the
+    devices of claims whose time was over.
+    """
+
+    host: str
+    config: C
+    inventory: Inventory
+    view: HostView
+    warnings: tuple[ConfigProblem, ...]
+    contradictions: tuple[ConfigProblem, ...] = ()
+    adopted: bool = False
+    refused: LanewayError | None = None
+    expired: tuple[PciAddress, ...] = ()
+
+
+class ResourceTracker(Generic[C]):
+    """Keeps the control plane informed of one host. One update at a time: callers take turns."""
+
+    def __init__(self, parts: HostParts[C], config: C, driver: HostDriver) -> None:
+        self._parts = parts
+        self._config = config
+        self._plane = parts.connect(config)
+        self.driver = driver
+
+    @classmethod
+    def start(cls, parts: HostParts[C]) -> tuple["ResourceTracker[C]", Updated[C]]:
+        """The tracker with its first update done.
+
+        Nothing is caught here: whatever is wrong with the config, in its text or against the
+        facts, is raised with all its problems, and so is what keeps the host from being read.
+        The control plane is not touched before all of that is known to be right.
+        """
+        config = parts.load_config()
+        driver = parts.open_driver(config)
+        inventory = driver.discover()
+        findings = check_on_host(config, inventory)
+        findings.raise_errors()
+        tracker = cls(parts, config, driver)
+        return tracker, tracker._sync(inventory, findings)
+
+    def update(self) -> Updated[C]:
+        """Reads the config and the host anew. A config that is wrong is refused, and the last good one stays in force.
+
+        Raises LanewayError where the host cannot be read, or the control plane not be reached.
+        """
+        inventory = self.driver.discover()
+        before, refused = self._config, None
+        try:
+            self._reload(inventory)
+        except LanewayError as error:
+            refused = error
+        updated = self._sync(inventory, check_on_host(self._config, inventory))
+        return replace(updated, adopted=self._config is not before, refused=refused)
+
+    def _reload(self, inventory: Inventory) -> None:
+        """Puts the config in force that is written now, if it is another one. Raises what speaks against it."""
+        config = self._parts.load_config()
+        if config != self._config:
+            check_on_host(config, inventory).raise_errors()
+            self._plane = self._parts.connect(config)
+            self._config = config
+
+    def _sync(self, inventory: Inventory, findings: Findings) -> Updated[C]:
+        host = self._parts.host_name(self._config, inventory)
+        outcome = self._plane.sync(host, HostReport(inventory, self._config.device_specs))
+        return Updated(
+            host=host,
+            config=self._config,
+            inventory=inventory,
+            view=outcome.tracker.view,
+            warnings=tuple(findings.warnings),
+            contradictions=tuple(findings.errors),
+            expired=outcome.changed,
+        )

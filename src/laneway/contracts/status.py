@@ -1,0 +1,59 @@
+"""The JSON contract ``laneway.status/1``: whether an agent runs on a host, how it is, and how the host stands."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from laneway.contracts.agent_status import AgentStatus, DeviceCounts
+from laneway.contracts.answer import Json
+from laneway.contracts.codec import to_plain
+from laneway.domain.inventory import ReadinessNote
+
+STATUS_SCHEMA = "laneway.status/1"
+RELOAD_SCHEMA = "laneway.reload/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostStatus:
+    """``agent`` is None where none runs. ``devices`` are counted now, or by the agent where the host cannot be read."""
+
+    host: str
+    database: str
+    agent: AgentStatus | None
+    devices: DeviceCounts
+    readiness: Sequence[ReadinessNote]
+
+    @property
+    def is_well(self) -> bool:
+        """Whether an agent runs, and nothing of it waits for a person."""
+        return self.agent is not None and self.agent.is_well
+
+
+def status_document(status: HostStatus) -> Json:
+    return {
+        "schema": STATUS_SCHEMA,
+        "ok": status.is_well,
+        "host": status.host,
+        "database": status.database,
+        "agent": None if status.agent is None else _agent_json(status.agent),
+        "devices": to_plain(status.devices),
+        "readiness": to_plain(status.readiness),
+    }
+
+
+def _agent_json(agent: AgentStatus) -> Json:
+    """Without what stands beside it."""
+    beside = ("schema", "host", "devices", "readiness")
+    return {key: value for key, value in to_plain(agent).items() if key not in beside}
+
+
+def reload_document(agent: AgentStatus) -> Json:
+    """The answer to a reload that was not refused: what is in force."""
+    return {
+        "schema": RELOAD_SCHEMA,
+        "ok": True,
+        "host": agent.host,
+        "config_sources": list(agent.config_sources),
+        "config_since": agent.config_since.isoformat(),
+        "warnings": to_plain(agent.warnings),
+        "devices": to_plain(agent.devices),
+    }
