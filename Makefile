@@ -10,10 +10,10 @@ PIP_COMPILE := CUSTOM_COMPILE_COMMAND="make requirements" $(BIN)/pip-compile --q
 CLEAN_ENV := env -u LANEWAY_CONFIG
 
 .DEFAULT_GOAL := help
-.PHONY: help run test demo bench lint format requirements clean
+.PHONY: help run test test-libvirt demo bench lint format requirements clean
 
 help: ## This list
-	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 24
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
 
 run: $(VENV)/.runtime ## This machine's PCI devices, whether it is ready to hand them out, and what to do next
 	@$(BIN)/laneway devices
@@ -23,6 +23,9 @@ test: $(VENV)/.dev ## The tests, with coverage
 	@$(CLEAN_ENV) $(BIN)/pytest -n auto --cov --cov-report=term
 	@printf 'Coverage of domain/, which must be 95 %% or more: '
 	@$(BIN)/coverage report --include='*/laneway/domain/*' --fail-under=95 --format=total
+
+test-libvirt: $(VENV)/.dev ## The libvirt driver on a real libvirt, without a daemon; as root it installs the headers
+	@$(CLEAN_ENV) tests/with_libvirt/run.sh $(BIN)/python $(VENV)/with-libvirt
 
 demo: $(VENV)/.runtime ## The same on example hosts: claims, refusals and reasons without any hardware
 	@$(BIN)/laneway demo

@@ -1,0 +1,69 @@
+"""The driver on hosts that libvirt itself makes."""
+
+from pathlib import Path
+
+import pytest
+
+from hosts.libvirt.node_xml import FakeHost
+from laneway.domain.address import PciAddress
+from laneway.domain.device import Attach
+from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.inventory import Link, NetDevice
+from laneway.hosts.conformance import HostDriverConformance
+from laneway.hosts.libvirt import LibvirtHostDriverFactory
+from laneway.hosts.libvirt.driver import LibvirtHostDriver
+from laneway.interfaces.host_driver import HostDriver
+from with_libvirt.node_file import DEVICES, GPU, PF, VF, write_node_file
+
+
+@pytest.fixture
+def driver(tmp_path: Path) -> LibvirtHostDriver:
+    return LibvirtHostDriver(write_node_file(tmp_path / "node.xml"))
+
+
+class TestConformance(HostDriverConformance):
+    @pytest.fixture
+    def driver(self, tmp_path: Path) -> HostDriver:
+        return LibvirtHostDriver(write_node_file(tmp_path / "node.xml"))
+
+
+def test_libvirt_tells_what_it_was_given(driver: LibvirtHostDriver) -> None:
+    told = driver.discover()
+    given = LibvirtHostDriver(connect=FakeHost(*DEVICES).connect).discover()
+    assert told.functions == given.functions
+    assert told.problems == ()
+
+
+def test_functions_with_their_facts(driver: LibvirtHostDriver) -> None:
+    found = {str(function.address): function for function in driver.discover().functions}
+    assert list(found) == [GPU, PF, VF]
+    assert (found[VF].parent_addr, found[VF].vf_index) == (PciAddress.parse(PF), 0)
+    assert found[VF].netdevs == (NetDevice(name="ens1f0v0", mac="02:00:00:00:00:50"),)
+    assert found[PF].netdevs == (
+        NetDevice(name="ens1f0np0", mac="02:00:00:00:00:01", features=("rx", "switchdev"), speed_mbps=25000, up=True),
+    )
+    assert found[PF].link == Link(speed_gts=8.0, width=8, max_speed_gts=16.0, max_width=8)
+    assert (found[GPU].vendor_id, found[GPU].product_id, found[GPU].path) == ("10de", "20b0", "0000:3a/00.0/00.0")
+
+
+def test_numa_nodes_of_the_default_host() -> None:
+    nodes = LibvirtHostDriver("test:///default").discover().numa_nodes
+    assert [(node.id, node.socket, len(node.cpus or ())) for node in nodes] == [(0, 0, 8), (1, 1, 8)]
+
+
+def test_a_running_domain_owns_its_host_device(driver: LibvirtHostDriver) -> None:
+    (vm,) = driver.running_vms(driver.discover().functions).vms
+    assert (vm.consumer, vm.uuid) == ("db-1", "6d5f6f5a-7f0e-4a6b-9d0c-1b2c3d4e5f60")
+    assert vm.devices == {PciAddress.parse(GPU): Attach.VFIO}
+
+
+@pytest.mark.parametrize("uri", ["qemu+unix:///system?socket=/nowhere", "test:///nowhere.xml", "nothing:///"])
+def test_a_libvirt_that_cannot_be_reached(uri: str, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(LanewayError, match="does not answer") as caught:
+        LibvirtHostDriver(uri).discover()
+    assert caught.value.code is ErrorCode.HOST_UNREACHABLE
+    assert "error :" not in capfd.readouterr().err
+
+
+def test_the_factory_makes_it() -> None:
+    assert LibvirtHostDriverFactory().unavailable() is None
