@@ -8,7 +8,7 @@ from laneway.cli.exit_status import ExitStatus
 
 @laneway_command(
     "reload",
-    Example("laneway check && laneway reload", "Put a changed config in force, after a look at what it does"),
+    Example("laneway reload", "Put a changed config in force; `laneway check` tells before what it would do"),
 )
 def command(settings: Settings) -> int:
     """Have the agent read its config and its host again, and say what came of it.
