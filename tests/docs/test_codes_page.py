@@ -13,7 +13,16 @@ from laneway.hosts.linux.use_findings import UseCode
 
 PROJECT = Path(__file__).parents[2]
 PAGE = (PROJECT / "docs/codes.md").read_text()
-SAYS_A_CODE = {"BlockReason", "Danger", "HostUse", "NotAssignable", "ReadinessNote", "Refusal", "warning"}
+SAYS_A_CODE = {
+    "BlockReason",
+    "ConfigProblem",
+    "Danger",
+    "HostUse",
+    "NotAssignable",
+    "ReadinessNote",
+    "Refusal",
+    "warning",
+}
 """Calls whose first argument, or argument ``code``, is a code."""
 
 
