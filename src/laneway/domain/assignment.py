@@ -11,13 +11,12 @@ taken one by one, each time the lowest that can still be completed at that cost.
 """
 
 from collections.abc import Mapping
-from operator import itemgetter
 from typing import Self
 
 from laneway.domain.address import PciAddress
 from laneway.domain.assignment_bound import NEVER
 from laneway.domain.assignment_component import Raw
-from laneway.domain.assignment_model import Branch, Model
+from laneway.domain.assignment_model import Model
 from laneway.domain.assignment_problem import AssignmentProblem, Cohort, NoSolution, SearchExhausted, Solution
 from laneway.domain.assignment_search import Meter, OutOfNodesError, Search
 from laneway.domain.assignment_universe import State
@@ -53,7 +52,7 @@ def _lost_with(cohort: Cohort, cohorts: tuple[Cohort, ...]) -> int:
 
 
 class _Placement:
-    """One branch with addresses: what has been chosen of each of its components."""
+    """A state with addresses: what has been chosen of each component."""
 
     __slots__ = ("_positions", "_raws", "_search", "state")
 
@@ -66,119 +65,102 @@ class _Placement:
         self.state = state
 
     @classmethod
-    def of(cls, search: Search, branch: Branch, root: State) -> Self:
+    def of(cls, search: Search) -> Self:
         """Nothing is chosen yet."""
-        components = search.components(branch)
         positions = {
             cohort: (number, place)
-            for number, (_, cohorts) in enumerate(components)
-            for place, cohort in enumerate(cohorts)
+            for number, component in enumerate(search.components)
+            for place, cohort in enumerate(component.cohorts)
         }
         states = search.states
-        return cls(search, positions, [(states.type_of[local], states.raws[local]) for local, _ in components], root)
+        raws = [(states.type_of[local], states.raws[local]) for local in search.untouched]
+        return cls(search, positions, raws, search.universe.root())
 
-    def take(self, cohort: int, k: int) -> tuple[int, Self] | None:
-        """The cost of one device of a cohort for class ``k``, and the placement with it; None if it cannot be."""
+    def take(self, cohort: int, k: int) -> list[tuple[int, Self]]:
+        """Each placement that can follow with one device of a cohort for class ``k``, with its cost."""
         if cohort not in self._positions:
-            return None
+            return []
         number, place = self._positions[cohort]
         kind, raw = self._raws[number]
         states = self._search.states
         if not states.types[kind].takers(raw, place) >> k & 1:
-            return None
-        cost, after, shared = states.take(kind, raw, place, k)
-        moved = self._search.universes[self.state[0]].moved(
-            self.state, k, states.number(kind, raw), states.number(kind, after), shared
-        )
-        if moved is None:
-            return None
-        raws = self._raws.copy()
-        raws[number] = kind, after
-        return cost, type(self)(self._search, self._positions, raws, moved)
+            return []
+        found = []
+        for move, after in states.take(kind, raw, place, k):
+            state = self._search.universe.taken(self.state, k, states.number(kind, raw), move)
+            if state is not None:
+                raws = self._raws.copy()
+                raws[number] = kind, after
+                found.append((move.cost, type(self)(self._search, self._positions, raws, state)))
+        return found
 
 
 class _Solver:
-    """One run. ``_fixed`` are the cohorts taken for each request, in the order of their addresses."""
+    """One run. ``_taken`` is how many of each cohort are chosen: always the lowest addresses."""
 
     def __init__(self, problem: AssignmentProblem, budget: int) -> None:
         self._problem = problem
         self._budget = budget
-        self._model = Model(problem)
         self._meter = Meter(budget)
-        self._search = Search(self._model, self._meter)
+        self._model = Model(problem)
         self._class_of = {request: k for k, one in enumerate(self._model.classes) for request in one.requests}
         self._taken = [0] * len(problem.cohorts)
         self._chosen: list[list[PciAddress]] = [[] for _ in problem.counts]
 
     def solve(self) -> Solution | NoSolution | SearchExhausted:
         try:
+            self._search = Search(self._model, self._meter)
+        except OutOfNodesError:
+            return SearchExhausted(self._meter.spent)
+        if not self._search.universe.is_feasible:
+            return NoSolution(self._meter.spent)
+        try:
             self._meter.limit = self._budget * 3 // 4
-            branches = self._branches()
-            least = self._search.cheapest(branches)
+            least = self._search.cheapest()
         except OutOfNodesError:
             return self._any_choice()
         if least is None:
             return NoSolution(self._meter.spent)
-        self._meter.limit = self._budget
-        return self._lowest_addresses(branches, least)
-
-    def _branches(self) -> list[tuple[int, Branch]]:
-        """The branches, those with the lowest bound first."""
-        found = []
-        for item in self._model.branches():
-            self._meter.spend()
-            found.append(item)
-        return sorted(found, key=itemgetter(0))
+        return self._lowest_addresses(least)
 
     def _any_choice(self) -> Solution | NoSolution | SearchExhausted:
-        """The first choice that a dive finds, with what is left of the budget shared by the branches."""
+        """The first choice that a dive finds with what is left of the budget."""
         self._meter.limit = self._budget
+        start = _Placement.of(self._search)
         try:
-            branches = self._branches()
+            found = self._search.completes(start.state, NEVER - 1)
         except OutOfNodesError:
             return SearchExhausted(self._meter.spent)
-        ended = True
-        for number, (_, branch) in enumerate(branches):
-            share = (self._budget - self._meter.spent) // (len(branches) - number)
-            self._meter.limit = self._meter.spent + share
-            try:
-                root = self._search.enter(branch)
-                if root is not None and self._search.completes(root, NEVER - 1):
-                    return self._complete(_Placement.of(self._search, branch, root))
-            except OutOfNodesError:
-                ended = False
-        return NoSolution(self._meter.spent) if ended else SearchExhausted(self._meter.spent)
+        return self._complete(start) if found else NoSolution(self._meter.spent)
 
-    def _lowest_addresses(self, branches: list[tuple[int, Branch]], least: int) -> Solution:
+    def _lowest_addresses(self, least: int) -> Solution:
         """The choice of this cost with the lowest addresses, in the order of the requests."""
-        placements = []
+        self._meter.limit = self._budget
+        placements = [_Placement.of(self._search)]
         limit = least
         try:
-            for bound, branch in branches:
-                if bound <= least:
-                    root = self._search.enter(branch)
-                    if root is not None and self._search.completes(root, least):
-                        placements.append(_Placement.of(self._search, branch, root))
             for request, count in enumerate(self._problem.counts):
                 for _ in range(count):
                     limit, placements = self._lowest(request, placements, limit)
         except OutOfNodesError:
-            known = [placement for placement in placements if self._search.known(placement.state) <= limit]
-            return self._complete(known[0])
+            return self._complete(placements[0])
         return Solution(tuple(map(tuple, self._chosen)), proven_best=True, nodes=self._meter.spent)
 
     def _lowest(self, request: int, placements: list[_Placement], limit: int) -> tuple[int, list[_Placement]]:
-        """Fixes the lowest address for a request: what may still be paid, and the branches that go on."""
+        """Fixes the lowest address for a request: what may still be paid, and the placements that go on.
+
+        There are several where match constraints can have several values with the same devices.
+        """
         k = self._class_of[request]
         for address, cohort in self._heads(k):
+            self._meter.spend()
             paid = 0
             going_on = []
             for placement in placements:
-                self._meter.spend()
-                taken = placement.take(cohort, k)
-                if taken is not None and self._search.completes(taken[1].state, limit - taken[0]):
-                    paid = taken[0]
-                    going_on.append(taken[1])
+                for cost, after in placement.take(cohort, k):
+                    if self._search.completes(after.state, limit - cost):
+                        paid = cost
+                        going_on.append(after)
             if going_on:
                 self._taken[cohort] += 1
                 self._chosen[request].append(address)
@@ -197,15 +179,16 @@ class _Solver:
     def _complete(self, placement: _Placement) -> Solution:
         """The choice that was seen on the way, from a state that is known to have one."""
         found: dict[int, list[PciAddress]] = {k: [] for k in range(len(self._model.classes))}
-        search = self._search
-        while (k := search.universes[placement.state[0]].turn(placement.state)) is not None:
-            for address, cohort in self._heads(k):
-                taken = placement.take(cohort, k)
-                if taken is not None and taken[0] + search.known(taken[1].state) <= search.known(placement.state):
-                    found[k].append(address)
-                    self._taken[cohort] += 1
-                    placement = taken[1]
-                    break
+        known = self._search.known
+        while (k := self._search.universe.turn(placement.state)) is not None:
+            address, cohort, placement = next(
+                (address, cohort, after)
+                for address, cohort in self._heads(k)
+                for cost, after in placement.take(cohort, k)
+                if cost + known(after.state) <= known(placement.state)
+            )
+            found[k].append(address)
+            self._taken[cohort] += 1
         for request, count in enumerate(self._problem.counts):
             pool = sorted(found[self._class_of[request]])
             missing = count - len(self._chosen[request])

@@ -1,10 +1,10 @@
 """Lower bounds of the cost to complete a state: the prices, less what was paid already, plus what must be added."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from laneway.domain.assignment_component import ComponentType, Raw
+from laneway.domain.assignment_component import ComponentType, Position, Raw, bits_of
 from laneway.domain.assignment_local import LocalStates
 from laneway.domain.assignment_model import Model
 from laneway.domain.assignment_prices import Column, Prices, can_join
@@ -12,13 +12,17 @@ from laneway.domain.assignment_prices import Column, Prices, can_join
 NEVER = 1 << 400
 """The cost of what cannot be."""
 
+ANY = 0
+"""In place of a shared value: whatever value there is."""
+
 
 class Left(NamedTuple):
     """What is left to choose of each class.
 
     ``active`` are the classes of which something is, as a mask, and ``turn`` the first of them.
-    ``price`` is what they cost at their prices, ``savers`` how many devices could be lost ones, and
-    ``distinct`` how many the constraint of the prices wants.
+    ``price`` is what they cost at their prices, ``savers`` how many devices could be lost ones,
+    ``distinct`` how many the constraint of the prices wants. ``common`` is what the classes of each
+    match constraint pay beyond the prices for the value that is best for them together.
     """
 
     counts: tuple[int, ...]
@@ -27,6 +31,15 @@ class Left(NamedTuple):
     price: int
     savers: int
     distinct: int
+    common: tuple[int, ...]
+
+
+class Sums(NamedTuple):
+    """What components add together: see ``_Local``."""
+
+    worth: int
+    saves: int
+    paid: int
 
 
 class _Local(NamedTuple):
@@ -34,15 +47,19 @@ class _Local(NamedTuple):
 
     ``worth`` is the price (0 or less) of all that can still be taken of it, ``saves`` how many
     lost devices could still be chosen, ``paid`` how many are lost already that the price of a
-    distinct choice has in it. For each class ``room`` is how many devices it could take, and
-    ``gaps`` what the first of them would cost beyond the prices.
+    distinct choice has in it. ``room`` is how many devices a class could take that have a shared
+    value (or ANY), ``gaps`` what the first of them would cost beyond the prices. ``dues`` is what
+    a class pays beyond its price whose match constraint has its value here; ``bound`` has these
+    constraints.
     """
 
     worth: int
     saves: int
     paid: int
-    room: tuple[int, ...]
-    gaps: tuple[int, ...]
+    room: Mapping[tuple[int, int], int]
+    gaps: Mapping[tuple[int, int], int]
+    dues: Mapping[int, int]
+    bound: int
 
 
 class Bounds:
@@ -54,12 +71,11 @@ class Bounds:
         self._untouched = untouched
         self._classes = range(len(model.classes))
         self._locals: dict[int, _Local] = {}
-        self._unused: dict[int, int] = {}
-        found = [Prices(model, states, untouched, place) for place in range(len(model.distinct))]
-        found.append(Prices(model, states, untouched, None))
+        found = [Prices(model, states, untouched, place) for place in (*range(model.constraints[0]), None)]
         self.is_feasible = all(one.is_feasible for one in found)
         if self.is_feasible:
             self._prices = max(found, key=lambda one: one.total)
+            self._common_values()
             self._prepare()
 
     def left(self, counts: tuple[int, ...]) -> Left:
@@ -71,62 +87,142 @@ class Bounds:
             price=sum(count * price for count, price in zip(counts, self._prices.classes, strict=True)),
             savers=sum(counts[k] for k in self._savers),
             distinct=sum(counts[k] for k in self._distinct),
+            common=tuple(min((_due(counts, dues) for dues in values.values()), default=0) for values in self._values),
         )
 
-    def quick(self, left: Left, used: int, touched: tuple[int, ...]) -> int:
+    def sums(self, left: Left, used: int, touched: tuple[int, ...]) -> Sums:
+        """What used shared values and touched components add, beside what they added untouched."""
+        worth = -self._price_of(used)
+        saves = paid = 0
+        for state in touched:
+            local = self._local(state)
+            worth += local.worth + (_due(left.counts, local.dues) if local.dues else 0)
+            saves += local.saves
+            paid += local.paid
+        return Sums(worth, saves, paid)
+
+    def exchanged(self, left: Left, sums: Sums, before: int, after: int, uses: int) -> Sums:
+        """The sums once one component changed its state, and shared values came into use."""
+        was, becomes = self._local(before), self._local(after)
+        worth = sums.worth + becomes.worth - was.worth - self._price_of(uses)
+        if was.dues or becomes.dues:
+            worth += _due(left.counts, becomes.dues) - _due(left.counts, was.dues)
+        return Sums(worth, sums.saves + becomes.saves - was.saves, sums.paid + becomes.paid - was.paid)
+
+    def quick(self, left: Left, used: int, sums: Sums) -> int:
         """Prices, less the lost devices that can still be saved or are in the prices of what is left."""
         if left.turn is None:
             return 0
-        bound = left.price + self._worth + self._unused_worth(used)
-        saves = paid = 0
-        for local in touched:
-            known = self._locals.get(local) or self._local(local)
-            bound += known.worth
-            saves += known.saves
-            paid += known.paid
-        return bound - self._model.weights.lost * (min(saves, left.savers) + min(paid, left.distinct * self._most_paid))
+        bound = left.price + self._worth + sums.worth
+        for constraint in range(len(self._values)):
+            bound += self._common_due(left, used, constraint)
+        if sums.saves or sums.paid:
+            spared = min(sums.saves, left.savers) + min(sums.paid, left.distinct * self._most_paid)
+            bound -= self._model.weights.lost * spared
+        return NEVER if bound >= NEVER // 2 else bound
 
     def thorough(self, left: Left, used: int, touched: tuple[int, ...]) -> int:
         """Also what has to be newly lost; NEVER where some class finds no room."""
         if left.turn is None:
             return 0
-        known = [self._locals.get(local) or self._local(local) for local in touched]
+        locals_ = [self._local(local) for local in touched]
         met = Counter(self._states.type_of[local] for local in touched)
         gaps = {}
         for k in self._classes:
             if left.counts[k]:
-                if k in self._scarce and self._room[k] + sum(local.room[k] for local in known) < left.counts[k]:
+                gap = self._gap(left, used, locals_, met, k)
+                if gap >= NEVER:
                     return NEVER
-                least = min((local.gaps[k] for local in known), default=NEVER)
-                for gap, kind, number in self._gaps[k]:
-                    if gap >= least:
-                        break
-                    if met[kind] < number:
-                        least = gap
-                        break
-                gaps[k] = least
-        worst = max(gaps.values())
-        if worst >= NEVER:
-            return NEVER
-        return self.quick(left, used, touched) + max(worst, sum(gaps.get(k, 0) for k in self._apart))
+                gaps[k] = gap
+        added = max(*gaps.values(), sum(gaps.get(k, 0) for k in self._apart))
+        return self.quick(left, used, self.sums(left, used, touched)) + added
 
-    def _unused_worth(self, used: int) -> int:
-        """The price of the shared values that are still unused."""
-        found = self._unused.get(used)
-        if found is None:
-            found = self._unused[used] = sum(price for bit, price in self._shared if not used & bit)
-        return found
+    def _gap(self, left: Left, used: int, touched: list[_Local], met: Mapping[int, int], k: int) -> int:
+        """What the next device of a class costs beyond the prices and beyond what its match constraint pays."""
+        constraint = self._constraint_of[k]
+        value = ANY
+        counted = 0
+        if constraint is not None:
+            counted = self._common_due(left, used, constraint)
+            if used >> constraint & 1:
+                value = next((shared for shared in self._shared_values[constraint] if used & shared), ANY)
+                if value == ANY:
+                    return self._gap_at(left, touched, constraint, k)
+        key = k, value
+        if value != ANY or k in self._scarce:
+            room = self._room.get(key, 0) + sum(local.room.get(key, 0) for local in touched)
+            if room < left.counts[k]:
+                return NEVER
+        least = min((local.gaps.get(key, NEVER) for local in touched), default=NEVER)
+        for gap, kind, number in self._gaps.get(key, ()):
+            if gap >= least:
+                break
+            if met.get(kind, 0) < number:
+                least = gap
+                break
+        return NEVER if least >= NEVER else max(0, least - counted)
+
+    def _gap_at(self, left: Left, touched: list[_Local], constraint: int, k: int) -> int:
+        """The gap of a class whose match constraint has its value in one component."""
+        for local in touched:
+            if local.bound >> constraint & 1:
+                gap = local.gaps.get((k, ANY), NEVER)
+                counted = sum(left.counts[j] * d for j, d in local.dues.items() if self._constraint_of[j] == constraint)
+                return NEVER if gap >= NEVER else max(0, gap - counted)
+        return NEVER
+
+    def _common_due(self, left: Left, used: int, constraint: int) -> int:
+        """What the classes of a match constraint pay beyond the prices, unless its value is one component's."""
+        if not used >> constraint & 1:
+            return left.common[constraint]
+        for shared in self._shared_values[constraint]:
+            if used & shared:
+                return _due(left.counts, self._values[constraint][0, shared])
+        return 0
+
+    def _price_of(self, shared: int) -> int:
+        """The price of these shared values together."""
+        return sum(self._priced[bit] for bit in bits_of(shared & self._priced_bits))
 
     # -- what all states have in common
 
     def _shape(self, state: int) -> ComponentType:
         return self._states.types[self._states.type_of[state]]
 
+    def _common_values(self) -> None:
+        """What each class pays at least beyond the prices for each value of its first match constraint.
+
+        A value is known by (0, its bit) where it is shared, else by (1 + type, token).
+        """
+        constraints = range(self._model.constraints[1])
+        self._constraint_of = [
+            next((c for c in constraints if one.matches >> c & 1), None) for one in self._model.classes
+        ]
+        self._values: list[dict[tuple[int, int], dict[int, int]]] = [{} for _ in constraints]
+        for state in self._untouched:
+            kind = self._states.type_of[state]
+            for place, position in enumerate(self._shape(state).positions):
+                for k in self._shape(state).classes[place]:
+                    constraint = self._constraint_of[k]
+                    if constraint is None:
+                        continue
+                    beyond = self._prices.beyond(kind, place, k)
+                    mine, shared = position.common[constraint]
+                    for key in (*((1 + kind, t) for t in bits_of(mine)), *((0, s) for s in bits_of(shared))):
+                        dues = self._values[constraint].setdefault(key, {})
+                        dues[k] = min(dues.get(k, NEVER), beyond)
+        self._shared_values = [[bit for owner, bit in found if not owner] for found in self._values]
+        for constraint, values in enumerate(self._values):
+            for k in self._classes:
+                if self._constraint_of[k] == constraint:
+                    for dues in values.values():
+                        dues.setdefault(k, NEVER)
+
     def _prepare(self) -> None:
         type_of = self._states.type_of
-        self._shared = [
-            (column.which, price) for column, price in self._prices.columns.items() if column.of == "shared"
-        ]
+        shared = (column for column in self._prices.columns if column.of == "shared")
+        self._priced = {column.which: price for column in shared if (price := self._prices.columns[column])}
+        self._priced_bits = sum(self._priced)
         savers: set[int] = set()
         distinct: set[int] = set()
         self._most_paid = 0
@@ -142,17 +238,22 @@ class Bounds:
         self._distinct = tuple(sorted(distinct))
         self._base = {type_of[state]: self._plain(state) for state in self._untouched}
         bases = [(type_of[state], number, self._base[type_of[state]]) for state, number in self._untouched.items()]
-        self._worth = sum(local.worth * number for _, number, local in bases)
-        self._room = [sum(local.room[k] * number for _, number, local in bases) for k in self._classes]
-        self._scarce = {k for k in self._classes if self._room[k] < 2 * self._model.wanted}
-        self._gaps = [sorted((local.gaps[k], kind, number) for kind, number, local in bases) for k in self._classes]
+        self._worth = sum(local.worth * number for _, number, local in bases) + sum(self._priced.values())
+        self._room: Counter[tuple[int, int]] = Counter()
+        gaps: defaultdict[tuple[int, int], list[tuple[int, int, int]]] = defaultdict(list)
+        for kind, number, local in bases:
+            for key, room in local.room.items():
+                self._room[key] += room * number
+                gaps[key].append((local.gaps[key], kind, number))
+        self._gaps = {key: sorted(found) for key, found in gaps.items()}
+        self._scarce = {k for k in self._classes if self._room[k, ANY] < 2 * self._model.wanted}
         self._apart = self._classes_apart()
 
     def _classes_apart(self) -> list[int]:
         """Classes no two of which can be served by one type of component: what they newly lose adds up."""
         serving = []
         for k in self._classes:
-            types = {kind for kind, local in self._base.items() if local.room[k]}
+            types = {kind for kind, local in self._base.items() if (k, ANY) in local.room}
             serving.append((len(types), k, types))
         taken: set[int] = set()
         found = []
@@ -166,42 +267,65 @@ class Bounds:
 
     def _local(self, state: int) -> _Local:
         """What a touched component adds, beside what it added untouched."""
-        base = self._base[self._states.type_of[state]]
-        plain = self._plain(state)
-        room = tuple(now - before for now, before in zip(plain.room, base.room, strict=True))
-        found = self._locals[state] = plain._replace(worth=plain.worth - base.worth, room=room)
+        found = self._locals.get(state)
+        if found is None:
+            base = self._base[self._states.type_of[state]]
+            plain = self._plain(state)
+            room = {key: plain.room.get(key, 0) - before for key, before in base.room.items()}
+            found = self._locals[state] = plain._replace(worth=plain.worth - base.worth, room=room)
         return found
 
     def _plain(self, state: int) -> _Local:
         kind = self._states.type_of[state]
         shape, raw = self._shape(state), self._states.raws[state]
+        prices = self._prices
+        takers = [
+            [k for k in shape.classes[place] if shape.takers(raw, place) >> k & 1]
+            for place in range(len(shape.positions))
+        ]
         saves = 0
-        room = [0] * len(self._classes)
-        gaps = [NEVER] * len(self._classes)
+        room: dict[tuple[int, int], int] = {}
+        gaps: dict[tuple[int, int], int] = {}
         worth: dict[tuple[Column, int], int] = {}
         expected: set[int] = set()
-        taking = [shape.takers(raw, place) for place in range(len(shape.positions))]
-        open_to = [[k for k in self._classes if takers >> k & 1] for takers in taking]
         for place, position in enumerate(shape.positions):
-            if any(self._prices.is_distinct(kind, k) for k in open_to[place]):
-                expected.update(o for o in position.hits if self._prices.in_distinct_price(kind, place, o))
+            if any(prices.is_distinct(kind, k) for k in takers[place]):
+                expected.update(other for other in position.hits if prices.in_distinct_price(kind, place, other))
         for place, position in enumerate(shape.positions):
-            if not open_to[place]:
+            if not takers[place]:
                 continue
             remaining = shape.remaining(raw, place)
             if position.size and shape.is_hit(raw, place):
                 saves += position.size - (raw[place] >> shape.bits)
             newly = self._model.weights.lost * self._newly_lost(kind, raw, place, expected)
-            for k in open_to[place]:
-                column = self._prices.column(kind, place, k)
-                price = self._prices.columns[column]
+            for k in takers[place]:
+                column = prices.column(kind, place, k)
+                price = prices.columns[column]
                 if price and column.of != "shared":
                     key = column, 0 if column.of == "token" else place
                     worth[key] = price * (remaining if column.of == "room" else 1)
-                room[k] += 1 if shape.distinct[k] & position.own or shape.tokens[place][k] else remaining
-                gaps[k] = min(gaps[k], self._prices.beyond(kind, place, k) + newly)
+                once = shape.distinct[k] & position.own or shape.tokens[place][k]
+                for value in self._values_of(position, k):
+                    room[k, value] = room.get((k, value), 0) + (1 if once else remaining)
+                    gaps[k, value] = min(gaps.get((k, value), NEVER), prices.beyond(kind, place, k) + newly)
         paid = sum(shape.positions[other].size for other in expected if shape.is_hit(raw, other))
-        return _Local(sum(worth.values()), saves, paid, tuple(room), tuple(gaps))
+        bound, dues = self._bound_here(kind, raw)
+        return _Local(sum(worth.values()), saves, paid, room, gaps, dues, bound)
+
+    def _values_of(self, position: Position, k: int) -> list[int]:
+        """ANY, and the shared values of a position for the match constraint of a class."""
+        constraint = self._constraint_of[k]
+        return [ANY] if constraint is None else [ANY, *bits_of(position.common[constraint][1])]
+
+    def _bound_here(self, kind: int, raw: Raw) -> tuple[int, dict[int, int]]:
+        """The match constraints that have their value in a component, and what their classes pay for it."""
+        bound = 0
+        dues: dict[int, int] = {}
+        for constraint, tokens in enumerate(self._states.types[kind].common):
+            if raw[-1] & tokens:
+                bound |= 1 << constraint
+                dues |= self._values[constraint].get((1 + kind, raw[-1] & tokens), {})
+        return bound, dues
 
     def _newly_lost(self, kind: int, raw: Raw, place: int, expected: set[int]) -> int:
         """What a choice of a position loses that no later choice can save and that is in no price.
@@ -218,3 +342,8 @@ class Bounds:
             and not shape.is_hit(raw, other)
             and not can_join(shape, other, place)
         )
+
+
+def _due(counts: tuple[int, ...], dues: Mapping[int, int]) -> int:
+    """What the classes pay beyond the prices, by how many each still wants."""
+    return sum(counts[k] * due for k, due in dues.items() if counts[k])

@@ -1,11 +1,29 @@
-"""From the cohorts of a model to components, branch by branch."""
+"""From the cohorts of a model to components."""
 
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 from laneway.domain.assignment_component import UNLIMITED, ComponentType, Position
-from laneway.domain.assignment_local import LocalStates
-from laneway.domain.assignment_model import Branch, Model, allowed_by
+from laneway.domain.assignment_model import Model
+from laneway.domain.assignment_problem import Cohort
+
+
+class Component(NamedTuple):
+    """A component of a problem: its type, and the cohort at each position."""
+
+    kind: ComponentType
+    cohorts: tuple[int, ...]
+
+
+def components_of(model: Model) -> list[Component]:
+    """The components of which something can be chosen, by their lowest addresses."""
+    bits: dict[object, int] = {}
+    for place in range(model.constraints[1]):
+        bits["match", place] = len(bits)
+    found = (_component(model, cohorts, bits) for cohorts in _linked(model.cohorts))
+    return [component for component in found if component is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,127 +39,99 @@ class _Member:
     capacity: int
     counted: bool
     own: int
-    values: tuple[tuple[int, int], ...]
+    distinct: tuple[tuple[int, int], ...]
+    common: tuple[tuple[int, ...], ...]
 
     @property
     def rank(self) -> tuple[object, ...]:
         """What sorts the positions of a component alike in all components of its type."""
         costs = tuple(-1 if cost is None else cost for cost in self.costs)
-        return costs, self.size, self.capacity, self.counted, self.own, len(self.values)
+        values = len(self.distinct), tuple(map(len, self.common))
+        return costs, self.size, self.capacity, self.counted, self.own, values
 
     def twin_keys(self) -> tuple[tuple[object, ...], tuple[object, ...]]:
         """Members with one of these in common are interchangeable: strangers, or relatives of each other."""
-        alike = self.rank, self.excludes, self.values
+        alike = self.rank, self.excludes, self.distinct, self.common
         both = frozenset({self.cohort})
         return (*alike, self.hits, self.hit_by), (*alike, self.hits | both, self.hit_by | both, both <= self.hits)
 
 
-class Components:
-    """Makes the component types of a model, branch by branch."""
-
-    def __init__(self, model: Model, states: LocalStates) -> None:
-        self._model = model
-        self._states = states
-        self._made: dict[tuple[int, Branch], tuple[int, tuple[int, ...]] | None] = {}
-        self._masks = [sum(1 << i for i in component) for component in model.components]
-        self._own, self._values = _values(model)
-        self._shared_bits: dict[tuple[int, int], int] = {}
-
-    def of(self, branch: Branch) -> list[tuple[int, tuple[int, ...]]]:
-        """The components of which something can be chosen: the untouched state, and the cohort at each position."""
-        found = []
-        for number, mask in enumerate(self._masks):
-            key = number, tuple(allowed & mask for allowed in branch)
-            if key not in self._made:
-                self._made[key] = self._make(number, branch)
-            made = self._made[key]
-            if made is not None:
-                found.append(made)
-        return found
-
-    def _make(self, number: int, branch: Branch) -> tuple[int, tuple[int, ...]] | None:
-        members = self._members(self._model.components[number], branch)
-        if not members:
-            return None
-        twins = _twins(members)
-        members.sort(key=lambda m: (m.rank, twins[m.cohort], m.cohort))
-        place = {member.cohort: i for i, member in enumerate(members)}
-        tokens: dict[tuple[int, int], int] = {}
-        positions = tuple(self._position(member, place, tokens) for member in members)
-        blocks = []
-        start = 0
-        for end in range(1, len(members) + 1):
-            if end == len(members) or twins[members[end].cohort] != twins[members[start].cohort]:
-                if end - start > 1:
-                    blocks.append((start, end))
-                start = end
-        distinct = tuple(one.distinct for one in self._model.classes)
-        untouched = self._states.untouched(ComponentType(positions, tuple(blocks), distinct))
-        return untouched, tuple(member.cohort for member in members)
-
-    def _members(self, component: list[int], branch: Branch) -> list[_Member]:
-        model = self._model
-        allowed = [allowed_by(branch, one) for one in model.classes]
-        costs = {
-            i: tuple(one.costs[i] if mask >> i & 1 else None for one, mask in zip(model.classes, allowed, strict=True))
-            for i in component
-        }
-        live = {i for i in component if any(cost is not None for cost in costs[i])}
-        hits: dict[int, set[int]] = {i: set() for i in component}
-        hit_by: dict[int, set[int]] = {i: set() for i in component}
-        for i in live:
-            cohort = model.cohorts[i]
-            for j in (*cohort.relatives, i) if cohort.self_related else cohort.relatives:
-                if model.cohorts[j].offered:
-                    hits[i].add(j)
-                    hit_by[j].add(i)
-        found = []
-        for i in component:
-            if i not in live and not hit_by[i]:
-                continue
-            cohort = model.cohorts[i]
-            excludes = live.intersection(cohort.excludes) if i in live else frozenset()
-            savable = i in live and bool(hit_by[i] - excludes)
-            demand = sum(model.classes[k].count for k in model.usable[i])
-            limited = model.capacities[i] < demand
-            found.append(
-                _Member(
-                    i,
-                    costs[i],
-                    frozenset(hits[i]),
-                    frozenset(hit_by[i]),
-                    frozenset(excludes),
-                    size=len(cohort.addresses) if hit_by[i] else 0,
-                    capacity=model.capacities[i] if limited else UNLIMITED,
-                    counted=limited or savable,
-                    own=self._own[i],
-                    values=self._values[i],
-                )
-            )
-        return found
-
-    def _position(self, member: _Member, place: dict[int, int], tokens: dict[tuple[int, int], int]) -> Position:
-        model = self._model
-        inner = [0] * len(model.distinct)
-        shared = [0] * len(model.distinct)
-        inside = self._masks[model.component_of[member.cohort]]
-        for constraint, holders in member.values:
+def _component(model: Model, cohorts: list[int], bits: dict[object, int]) -> Component | None:
+    members = _members(model, cohorts)
+    if not members:
+        return None
+    twins = _twins(members)
+    members.sort(key=lambda member: (member.rank, twins[member.cohort], member.cohort))
+    place = {member.cohort: i for i, member in enumerate(members)}
+    inside = sum(1 << i for i in cohorts)
+    tokens: dict[object, int] = {}
+    positions = []
+    for member in members:
+        inner = [0] * model.constraints[0]
+        shared = [0] * model.constraints[0]
+        for constraint, holders in member.distinct:
             within = holders & inside == holders
-            numbers = tokens if within else self._shared_bits
-            bit = 1 << numbers.setdefault((constraint, holders), len(numbers))
-            (inner if within else shared)[constraint] |= bit
-        return Position(
-            member.costs,
-            member.size,
-            member.capacity,
-            member.counted,
-            member.own,
-            tuple(sorted(place[i] for i in member.hits)),
-            sum(1 << place[i] for i in member.hit_by),
-            sum(1 << place[i] for i in member.excludes),
-            tuple(inner),
-            tuple(shared),
+            (inner if within else shared)[constraint] |= _bit(tokens if within else bits, constraint, holders)
+        common = []
+        for constraint, values in enumerate(member.common):
+            mine = [_bit(tokens, "match", constraint, value) for value in values if value & inside == value]
+            others = [_bit(bits, "match", constraint, value) for value in values if value & inside != value]
+            common.append((sum(mine), sum(others)))
+        positions.append(
+            Position(
+                member.costs,
+                member.size,
+                member.capacity,
+                member.counted,
+                member.own,
+                tuple(sorted(place[i] for i in member.hits)),
+                sum(1 << place[i] for i in member.hit_by),
+                sum(1 << place[i] for i in member.excludes),
+                tuple(inner),
+                tuple(shared),
+                tuple(common),
+            )
         )
+    distinct = tuple(one.distinct for one in model.classes)
+    matches = tuple(one.matches for one in model.classes)
+    ordered = tuple(member.cohort for member in members)
+    return Component(ComponentType(tuple(positions), _blocks([twins[i] for i in ordered]), distinct, matches), ordered)
+
+
+def _members(model: Model, cohorts: list[int]) -> list[_Member]:
+    """The cohorts of which something can be chosen or lost."""
+    live = {i for i in cohorts if model.usable[i]}
+    hits: dict[int, set[int]] = {i: set() for i in cohorts}
+    hit_by: dict[int, set[int]] = {i: set() for i in cohorts}
+    for i in live:
+        cohort = model.cohorts[i]
+        for j in (*cohort.relatives, i) if cohort.self_related else cohort.relatives:
+            if model.cohorts[j].offered:
+                hits[i].add(j)
+                hit_by[j].add(i)
+    found = []
+    for i in cohorts:
+        if i not in live and not hit_by[i]:
+            continue
+        excludes = live.intersection(model.cohorts[i].excludes) if i in live else set()
+        savable = i in live and bool(hit_by[i] - excludes)
+        limited = model.capacities[i] < model.demand(i)
+        found.append(
+            _Member(
+                i,
+                costs=tuple(one.costs[i] for one in model.classes),
+                hits=frozenset(hits[i]),
+                hit_by=frozenset(hit_by[i]),
+                excludes=frozenset(excludes),
+                size=len(model.cohorts[i].addresses) if hit_by[i] else 0,
+                capacity=model.capacities[i] if limited else UNLIMITED,
+                counted=limited or savable,
+                own=model.own[i],
+                distinct=model.distinct_values[i],
+                common=tuple(model.match_values[i]),
+            )
+        )
+    return found
 
 
 def _twins(members: list[_Member]) -> dict[int, int]:
@@ -158,25 +148,30 @@ def _twins(members: list[_Member]) -> dict[int, int]:
     return found
 
 
-def _values(model: Model) -> tuple[list[int], list[tuple[tuple[int, int], ...]]]:
-    """For each cohort the distinct constraints of which no other has its values, and the values that others have.
+def _blocks(twins: list[int]) -> tuple[tuple[int, int], ...]:
+    """The runs of more than one position with the same twin, as (start, end)."""
+    starts = [i for i, twin in enumerate(twins) if i == 0 or twin != twins[i - 1]]
+    return tuple((start, end) for start, end in pairwise([*starts, len(twins)]) if end - start > 1)
 
-    A value is known by the cohorts that have it, as a bit mask: values that the same cohorts have
-    make no difference.
-    """
-    holders: defaultdict[tuple[int, object], int] = defaultdict(int)
-    concerned = []
-    for i, usable in enumerate(model.usable):
-        places = [d for d in range(len(model.distinct)) if any(model.classes[k].distinct >> d & 1 for k in usable)]
-        concerned.append(places)
-        for d in places:
-            for value in model.cohorts[i].values[model.distinct[d]] or ():
-                holders[d, value] |= 1 << i
-    own = []
-    shared = []
-    for i, places in enumerate(concerned):
-        values = {d: {holders[d, v] for v in model.cohorts[i].values[model.distinct[d]] or ()} for d in places}
-        common = sorted((d, mask) for d, masks in values.items() for mask in masks if mask != 1 << i)
-        own.append(sum(1 << d for d, masks in values.items() if masks == {1 << i}))
-        shared.append(tuple(common))
-    return own, shared
+
+def _bit(numbers: dict[object, int], *key: object) -> int:
+    """The bit of a value; each value that is new has the next."""
+    return 1 << numbers.setdefault(key, len(numbers))
+
+
+def _linked(cohorts: tuple[Cohort, ...]) -> list[list[int]]:
+    """The cohorts that are linked by relatives and excludes, by the lowest address of each first one."""
+    seen: set[int] = set()
+    found = []
+    for start in sorted(range(len(cohorts)), key=lambda i: tuple(cohorts[i].addresses[:1])):
+        if start in seen:
+            continue
+        seen.add(start)
+        linked = [start]
+        for i in linked:
+            for j in (*cohorts[i].relatives, *cohorts[i].excludes):
+                if j not in seen:
+                    seen.add(j)
+                    linked.append(j)
+        found.append(linked)
+    return found

@@ -4,6 +4,7 @@ Two components of one type differ in addresses only. A search therefore works on
 and never on addresses.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -28,7 +29,8 @@ class Position(NamedTuple):
     ``hit_by`` (a mask) the reverse, ``excludes`` (a mask) those of which nothing may be chosen
     beside it. ``own`` has the distinct constraints of which it alone has its values; values that
     others have too are ``tokens`` (of this component) and ``shared`` (of several), as masks for
-    each distinct constraint.
+    each distinct constraint. ``common`` has the values for each match constraint, as masks of such
+    tokens and shared values.
     """
 
     costs: tuple[int | None, ...]
@@ -41,18 +43,33 @@ class Position(NamedTuple):
     excludes: int
     tokens: tuple[int, ...]
     shared: tuple[int, ...]
+    common: tuple[tuple[int, int], ...]
+
+
+class Outcome(NamedTuple):
+    """A way to take one device: what is lost (negative if it was lost already) and the state after it.
+
+    Of the shared values used so far it ``needs`` all and ``forbids`` any; it ``uses`` more.
+    """
+
+    lost: int
+    after: Raw
+    needs: int
+    forbids: int
+    uses: int
 
 
 @dataclass(frozen=True)
 class ComponentType:
     """The positions of a component; those of one block (start, end) are interchangeable.
 
-    ``distinct`` has the distinct constraints of each class, as a mask.
+    ``distinct`` and ``matches`` have the constraints of each class, as masks.
     """
 
     positions: tuple[Position, ...]
     blocks: tuple[tuple[int, int], ...]
     distinct: tuple[int, ...]
+    matches: tuple[int, ...]
 
     @cached_property
     def bits(self) -> int:
@@ -76,6 +93,20 @@ class ComponentType:
     def shared(self) -> tuple[tuple[int, ...], ...]:
         """For each position the shared values that a choice for each class uses."""
         return tuple(tuple(_union(position.shared, mask) for mask in self.distinct) for position in self.positions)
+
+    @cached_property
+    def common(self) -> tuple[int, ...]:
+        """For each match constraint the tokens of its values."""
+        return tuple(
+            _union([p.common[place][0] for p in self.positions], -1) for place in range(max(self.matches).bit_length())
+        )
+
+    @cached_property
+    def wanting(self) -> tuple[int, ...]:
+        """For each match constraint the classes that are within it, as a mask."""
+        return tuple(
+            sum(1 << k for k, mask in enumerate(self.matches) if mask >> place & 1) for place in range(len(self.common))
+        )
 
     @cached_property
     def classes(self) -> tuple[tuple[int, ...], ...]:
@@ -118,15 +149,23 @@ class ComponentType:
         tokens = self.tokens[place]
         found = 0
         for k in self.classes[place]:
-            if not used & self.distinct[k] and not raw[-1] & tokens[k]:
+            if not used & self.distinct[k] and not raw[-1] & tokens[k] and self._is_common(raw, place, k):
                 found |= 1 << k
         return found
 
-    def take(self, raw: Raw, place: int, k: int) -> tuple[int, Raw]:
-        """How many devices are lost, and the state, once class ``k`` (a taker) takes one member of a position.
+    def _is_common(self, raw: Raw, place: int, k: int) -> bool:
+        """Whether a position has the values that the match constraints of a class already have here."""
+        if not self.matches[k]:
+            return True
+        common = self.positions[place].common
+        return all(
+            not raw[-1] & tokens or raw[-1] & tokens & common[constraint][0]
+            for constraint, tokens in enumerate(self.common)
+            if self.matches[k] >> constraint & 1
+        )
 
-        The loss is negative where the member itself counted as lost.
-        """
+    def take(self, raw: Raw, place: int, k: int) -> list[Outcome]:
+        """The ways in which class ``k`` (a taker) takes one member: one for each choice of common values."""
         position = self.positions[place]
         lost = 0
         for other in position.hits:
@@ -140,13 +179,38 @@ class ComponentType:
         changed[-1] |= self.tokens[place][k]
         if position.size and changed[-2] & position.hit_by:
             lost -= 1
-        return lost, tuple(changed)
+        after, shared = tuple(changed), self.shared[place][k]
+        if not self.matches[k]:
+            return [Outcome(lost, after, 0, shared, shared)]
+        return [
+            Outcome(lost, (*after[:-1], after[-1] | tokens), needs, shared | forbids, shared | uses)
+            for tokens, needs, forbids, uses in self._common_choices(raw, place, k)
+        ]
+
+    def _common_choices(self, raw: Raw, place: int, k: int) -> list[tuple[int, int, int, int]]:
+        """Which values the match constraints of a class can have with a device of a position.
+
+        Each as tokens that are used by it, and shared values that are needed, forbidden and used.
+        That a constraint has some value is itself a shared value: the bit of its place.
+        """
+        found = [(0, 0, 0, 0)]
+        for constraint, tokens in enumerate(self.common):
+            if not self.matches[k] >> constraint & 1 or raw[-1] & tokens:
+                continue
+            some = 1 << constraint
+            mine, shared = self.positions[place].common[constraint]
+            choices = [(token, 0, some, some) for token in bits_of(mine)]
+            for value in bits_of(shared):
+                choices += [(0, value, 0, 0), (0, 0, some, some | value)]
+            found = [(a | e, b | f, c | g, d | h) for a, b, c, d in found for e, f, g, h in choices]
+        return found
 
     def rest(self, raw: Raw, active: int) -> Raw:
         """All of a state that makes a difference to choices for the active classes."""
         takers = [self.takers(raw, place) & active for place in range(len(self.positions))]
         taking = sum(1 << place for place, classes in enumerate(takers) if classes)
-        found = list(takers)
+        found = [raw[-1] & tokens for place, tokens in enumerate(self.common) if self.wanting[place] & active]
+        found += takers
         for place, position in enumerate(self.positions):
             hit = raw[-2] & position.hit_by
             if takers[place]:
@@ -156,10 +220,17 @@ class ComponentType:
         return tuple(found)
 
 
-def _union(masks: tuple[int, ...], which: int) -> int:
+def _union(masks: Sequence[int], which: int) -> int:
     """The union of those masks whose bit is in ``which``."""
     found = 0
     for place, mask in enumerate(masks):
         if which >> place & 1:
             found |= mask
     return found
+
+
+def bits_of(mask: int) -> Iterator[int]:
+    """The bits of a mask, one by one."""
+    while mask:
+        yield mask & -mask
+        mask &= mask - 1

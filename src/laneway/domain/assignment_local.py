@@ -7,11 +7,13 @@ from laneway.domain.assignment_component import ComponentType, Raw
 
 
 class LocalMove(NamedTuple):
-    """A class takes one device: its cost, the local state after it, the shared values it uses."""
+    """A class takes one device: its cost, the local state after it, and the shared values as in ``Outcome``."""
 
     cost: int
     after: int
-    shared: int
+    needs: int
+    forbids: int
+    uses: int
 
 
 class LocalStates:
@@ -42,7 +44,7 @@ class LocalStates:
         key = kind, self.types[kind].canonical(raw)
         found = self._ids.get(key)
         if found is None:
-            self._spend(len(raw) // 4)
+            self._spend(len(raw) ** 2 // 64)
             found = self._ids[key] = len(self.raws)
             self.raws.append(key[1])
             self.type_of.append(kind)
@@ -68,23 +70,25 @@ class LocalStates:
             found = self._moves[state, k] = self._moves_of(state, k)
         return found
 
-    def take(self, kind: int, raw: Raw, place: int, k: int) -> tuple[int, Raw, int]:
-        """What it costs a class, a taker, to take one of a position; the state after it; the shared values it uses."""
-        shape = self.types[kind]
-        lost, after = shape.take(raw, place, k)
-        return (shape.positions[place].costs[k] or 0) + self._lost * lost, after, shape.shared[place][k]
-
     def _moves_of(self, state: int, k: int) -> tuple[LocalMove, ...]:
         kind, raw = self.type_of[state], self.raws[state]
         shape = self.types[kind]
-        found: dict[tuple[int, int], LocalMove] = {}
+        found: dict[tuple[int, ...], LocalMove] = {}
         for place, block in enumerate(shape.block_of):
             is_repeated = place > block and raw[place] == raw[place - 1]
-            if is_repeated or not shape.takers(raw, place) >> k & 1:
-                continue
-            cost, after, shared = self.take(kind, raw, place, k)
-            move = LocalMove(cost, self.number(kind, after), shared)
-            known = found.get((move.after, shared))
-            if known is None or cost < known.cost:
-                found[move.after, shared] = move
+            if not is_repeated and shape.takers(raw, place) >> k & 1:
+                for move, _ in self.take(kind, raw, place, k):
+                    known = found.get(move[1:])
+                    if known is None or move.cost < known.cost:
+                        found[move[1:]] = move
         return tuple(found.values())
+
+    def take(self, kind: int, raw: Raw, place: int, k: int) -> list[tuple[LocalMove, Raw]]:
+        """The ways in which a class, a taker, takes one of a position, each with the state after it."""
+        shape = self.types[kind]
+        cost = shape.positions[place].costs[k] or 0
+        found = []
+        for lost, after, needs, forbids, uses in shape.take(raw, place, k):
+            move = LocalMove(cost + self._lost * lost, self.number(kind, after), needs, forbids, uses)
+            found.append((move, after))
+        return found

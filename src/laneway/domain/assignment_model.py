@@ -1,15 +1,13 @@
 """An assignment problem, reduced to what a search needs.
 
-Requests that nothing tells apart become one class, the cost of a choice becomes one number,
-cohorts fall into components that do not touch each other, and each way to satisfy the match
-constraints becomes a filter on the cohorts.
+Requests that nothing tells apart become one class, the cost of a choice becomes one number, and of
+the values of constraints only those stay that can make a difference. A value is known by the
+cohorts that have it, as a bit mask: values that the same cohorts have are the same.
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import product
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from laneway.domain.assignment_problem import AssignmentProblem, Cohort
@@ -37,169 +35,166 @@ class Weights(NamedTuple):
 class RequestClass:
     """Requests that the same cohorts serve at the same costs, within the same constraints.
 
-    ``distinct`` has a bit for each distinct constraint (by its place in ``Model.distinct``),
-    ``matches`` the places in ``Model.matches``. ``costs`` has the cost of one device of each
-    cohort without what is lost by it, or None.
+    ``distinct`` and ``matches`` are masks of the constraints, by their places in the lists of the
+    model. ``costs`` has the cost of one device of each cohort, without what is lost by it, or None.
     """
 
     requests: tuple[int, ...]
     count: int
     distinct: int
-    matches: tuple[int, ...]
+    matches: int
     costs: tuple[int | None, ...]
 
 
-Branch = tuple[int, ...]
-"""For each match constraint the cohorts that its requests may use, as a bit mask."""
-
-
 class Model:
-    """See the module. ``classes`` stand in the order in which a search fills them."""
+    """See the module.
+
+    ``classes`` stand in the order in which a search fills them. For each cohort there are: the
+    classes that it serves (``usable``); how many members a choice can take at most
+    (``capacities``); the distinct constraints of which no other cohort has its values (``own``);
+    its other values for distinct constraints, as (constraint, value); and the values that it can
+    have in common with others, for each match constraint.
+    """
 
     def __init__(self, problem: AssignmentProblem) -> None:
         self.problem = problem
         self.cohorts: tuple[Cohort, ...] = problem.cohorts
         self.weights = Weights.of(problem)
-        kinds = [constraint.kind for constraint in problem.constraints]
-        self.matches = [i for i, kind in enumerate(kinds) if kind is ConstraintKind.MATCH]
-        self.distinct = [i for i, kind in enumerate(kinds) if kind is ConstraintKind.DISTINCT]
-        self.classes = self._classes()
         self.wanted = sum(problem.counts)
-        self.components, self.component_of = _components(problem.cohorts)
+        self._demands = [sum(problem.counts[request] for request in set(c.requests)) for c in problem.constraints]
+        # one device alone is distinct from all others, and has all values in common with them
+        together = [i for i, demand in enumerate(self._demands) if demand > 1]
+        self._matches = [i for i in together if problem.constraints[i].kind is ConstraintKind.MATCH]
+        self._distinct = [i for i in together if problem.constraints[i].kind is ConstraintKind.DISTINCT]
+        self.constraints = len(self._distinct), len(self._matches)
+        classes = self._classes()
+        self.match_values = self._match_values(classes)
+        self.classes = self._ordered(self._with_common_values(one) for one in classes)
+        self.usable = tuple(
+            tuple(k for k, one in enumerate(self.classes) if one.costs[i] is not None) for i in range(len(self.cohorts))
+        )
+        self.capacities = tuple(self._capacity(i) for i in range(len(self.cohorts)))
+        self.own, self.distinct_values = self._distinct_values()
 
-    def _classes(self) -> tuple[RequestClass, ...]:
-        """The classes, those with little to choose from first, else by their first request."""
-        problem = self.problem
-        members: defaultdict[tuple[object, ...], list[int]] = defaultdict(list)
-        for request in range(len(problem.counts)):
-            within = tuple(i for i, c in enumerate(problem.constraints) if request in c.requests)
-            members[within, tuple(c.serves[request] for c in self.cohorts)].append(request)
-        wanted = sum(problem.counts)
-        found = []
-        for requests in members.values():
-            one = self._class(tuple(requests))
-            found.append((min(self._spare(one), wanted), one.requests, one))
-        return tuple(one for _, _, one in sorted(found, key=lambda item: item[:2]))
+    # -- classes
 
-    def _spare(self, one: RequestClass) -> int:
-        """How much choice a class has beyond what it needs: devices, or values where those are distinct."""
-        usable = [cohort for cohort, cost in zip(self.cohorts, one.costs, strict=True) if cost is not None]
-        spare = [sum(len(cohort.addresses) for cohort in usable) - one.count]
-        for place, i in enumerate(self.distinct):
-            if one.distinct >> place & 1:
-                values = {value for cohort in usable for value in cohort.values[i] or ()}
-                demand = sum(self.problem.counts[request] for request in self.problem.constraints[i].requests)
-                if all(cohort.values[i] for cohort in usable):
-                    spare.append(len(values) - demand)
-        return min(spare)
-
-    def _class(self, requests: tuple[int, ...]) -> RequestClass:
+    def _classes(self) -> list[RequestClass]:
+        """Requests within the same constraints that each cohort serves alike are one class."""
         constraints = self.problem.constraints
-        within = [i for i, c in enumerate(constraints) if requests[0] in c.requests]
-        empty_too = [i for i in within if constraints[i].kind is ConstraintKind.MATCH]
-        weights = self.weights
+        members: defaultdict[tuple[tuple[int, ...], tuple[int | None, ...]], list[int]] = defaultdict(list)
+        for request in range(len(self.problem.counts)):
+            within = tuple(i for i, constraint in enumerate(constraints) if request in constraint.requests)
+            members[within, tuple(cohort.serves[request] for cohort in self.cohorts)].append(request)
+        return [self._class(tuple(requests), within) for (within, _), requests in members.items()]
+
+    def _class(self, requests: tuple[int, ...], within: tuple[int, ...]) -> RequestClass:
+        constraints, weights = self.problem.constraints, self.weights
+        matches = [i for i in within if constraints[i].kind is ConstraintKind.MATCH]
         costs: list[int | None] = []
         for cohort in self.cohorts:
             tags = cohort.serves[requests[0]]
-            values = cohort.values
-            if tags is None or any(values[i] is None for i in within) or any(not values[i] for i in empty_too):
+            unknown = any(cohort.values[i] is None for i in within)
+            if tags is None or unknown or not all(cohort.values[i] for i in matches):
                 costs.append(None)
             else:
                 costs.append(cohort.away * weights.away + cohort.distance * weights.distance + tags)
         return RequestClass(
             requests,
             sum(self.problem.counts[request] for request in requests),
-            sum(1 << place for place, i in enumerate(self.distinct) if i in within),
-            tuple(place for place, i in enumerate(self.matches) if i in within),
+            sum(1 << place for place, i in enumerate(self._distinct) if i in within),
+            sum(1 << place for place, i in enumerate(self._matches) if i in within),
             tuple(costs),
         )
 
-    @cached_property
-    def usable(self) -> tuple[tuple[int, ...], ...]:
-        """For each cohort the classes that it serves."""
-        return tuple(
-            tuple(k for k, one in enumerate(self.classes) if one.costs[i] is not None) for i in range(len(self.cohorts))
+    def _with_common_values(self, one: RequestClass) -> RequestClass:
+        """The class without the cohorts that have no value in common with enough others."""
+        places = [place for place in range(len(self._matches)) if one.matches >> place & 1]
+        return replace(
+            one,
+            costs=tuple(
+                cost if all(self.match_values[i][place] for place in places) else None
+                for i, cost in enumerate(one.costs)
+            ),
         )
 
-    @cached_property
-    def capacities(self) -> tuple[int, ...]:
-        """How many members of each cohort a choice can take at most: one, where all that it serves is distinct."""
-        found = []
-        for cohort, usable in zip(self.cohorts, self.usable, strict=True):
-            common = (1 << len(self.distinct)) - 1
-            for k in usable:
-                common &= self.classes[k].distinct
-            once = any(common >> place & 1 and cohort.values[i] for place, i in enumerate(self.distinct))
-            demand = sum(self.classes[k].count for k in usable)
-            found.append(min(len(cohort.addresses), demand, 1) if once else min(len(cohort.addresses), demand))
-        return tuple(found)
+    def _ordered(self, classes: Iterable[RequestClass]) -> tuple[RequestClass, ...]:
+        """Those with little to choose from first, else by their first request."""
+        return tuple(sorted(classes, key=lambda one: (min(self._spare(one), self.wanted), one.requests)))
 
-    def branches(self) -> Iterator[tuple[int, Branch]]:
-        """Each way to satisfy the match constraints, with a lower bound of its cost."""
-        for branch in product(*(self._common_values(place) for place in range(len(self.matches)))):
-            bound = self._separate_bound(branch)
-            if bound is not None:
-                yield bound, branch
+    def _spare(self, one: RequestClass) -> int:
+        """How much choice a class has beyond what it needs: devices, or values where those are distinct."""
+        usable = [cohort for cohort, cost in zip(self.cohorts, one.costs, strict=True) if cost is not None]
+        spare = [sum(len(cohort.addresses) for cohort in usable) - one.count]
+        for place, i in enumerate(self._distinct):
+            if one.distinct >> place & 1 and all(cohort.values[i] for cohort in usable):
+                values = {value for cohort in usable for value in cohort.values[i] or ()}
+                spare.append(len(values) - self._demands[i])
+        return min(spare)
 
-    def _common_values(self, place: int) -> list[int]:
-        """The cohorts that have a value of a match constraint, for each value that is worth a look."""
-        usable = [i for i, ks in enumerate(self.usable) if any(place in self.classes[k].matches for k in ks)]
-        masks: defaultdict[Hashable, int] = defaultdict(int)
-        for i in usable:
-            for value in self.cohorts[i].values[self.matches[place]] or ():
-                masks[value] |= 1 << i
-        found = sorted(set(masks.values()), key=lambda mask: (-mask.bit_count(), mask))
-        kept: list[int] = []
-        for mask in found:
-            if not any(mask & other == mask for other in kept):
-                kept.append(mask)
-        return kept
+    def _capacity(self, i: int) -> int:
+        """All members that are wanted; one, where all that the cohort serves is distinct."""
+        usable = self.usable[i]
+        capacity = min(len(self.cohorts[i].addresses), self.demand(i))
+        common = (1 << len(self._distinct)) - 1 if usable else 0
+        for k in usable:
+            common &= self.classes[k].distinct
+        once = any(common >> place & 1 and self.cohorts[i].values[d] for place, d in enumerate(self._distinct))
+        return min(capacity, 1) if once else capacity
 
-    def _separate_bound(self, branch: Branch) -> int | None:
-        """The cost of serving each class as if it were alone; None where even that cannot be."""
-        total = 0
-        for k, one in enumerate(self.classes):
-            missing = one.count
-            allowed = allowed_by(branch, one)
-            for cost, cohort, capacity in self._cheapest[k]:
-                if allowed >> cohort & 1:
-                    total += cost * min(missing, capacity)
-                    missing -= min(missing, capacity)
-                    if not missing:
-                        break
-            if missing:
-                return None
-        return total
+    def demand(self, i: int) -> int:
+        """How many devices the classes that a cohort serves want."""
+        return sum(self.classes[k].count for k in self.usable[i])
 
-    @cached_property
-    def _cheapest(self) -> list[list[tuple[int, int, int]]]:
-        return [
-            sorted((cost, i, self.capacities[i]) for i, cost in enumerate(one.costs) if cost is not None)
-            for one in self.classes
-        ]
+    # -- values of constraints
 
+    def _holders(self, i: int, concerned: Iterable[int]) -> dict[Hashable, int]:
+        """The values that these cohorts have for a constraint, each with those that have it."""
+        holders: defaultdict[Hashable, int] = defaultdict(int)
+        for cohort in concerned:
+            for value in self.cohorts[cohort].values[i] or ():
+                holders[value] |= 1 << cohort
+        return holders
 
-def allowed_by(branch: Branch, one: RequestClass) -> int:
-    """The cohorts that a class may use in a branch, as a bit mask; all bits where nothing restricts it."""
-    allowed = -1
-    for place in one.matches:
-        allowed &= branch[place]
-    return allowed
+    def _match_values(self, classes: list[RequestClass]) -> list[list[tuple[int, ...]]]:
+        """For each cohort, for each match constraint: its values that are worth a look.
 
+        Those are values that enough devices have, and of which no other has the same cohorts and more.
+        """
+        found: list[list[tuple[int, ...]]] = [[] for _ in self.cohorts]
+        for place, i in enumerate(self._matches):
+            within = [one for one in classes if one.matches >> place & 1]
+            concerned = [c for c in range(len(self.cohorts)) if any(one.costs[c] is not None for one in within)]
+            values = sorted(set(self._holders(i, concerned).values()), key=lambda mask: (-mask.bit_count(), mask))
+            kept: list[int] = []
+            for mask in values:
+                if self._can_have_in_common(mask, within) and not any(mask & other == mask for other in kept):
+                    kept.append(mask)
+            for cohort in range(len(self.cohorts)):
+                found[cohort].append(tuple(mask for mask in kept if mask >> cohort & 1))
+        return found
 
-def _components(cohorts: tuple[Cohort, ...]) -> tuple[list[list[int]], list[int]]:
-    """The cohorts that are linked by relatives and excludes, and the component of each cohort."""
-    component_of = [-1] * len(cohorts)
-    components: list[list[int]] = []
-    for start in sorted(range(len(cohorts)), key=lambda i: tuple(cohorts[i].addresses[:1])):
-        if component_of[start] >= 0:
-            continue
-        component_of[start] = len(components)
-        found = [start]
-        for i in found:
-            for j in (*cohorts[i].relatives, *cohorts[i].excludes):
-                if component_of[j] < 0:
-                    component_of[j] = len(components)
-                    found.append(j)
-        components.append(found)
-    return components, component_of
+    def _can_have_in_common(self, holders: int, classes: list[RequestClass]) -> bool:
+        """Whether these cohorts alone have enough devices for each of the classes, and for all of them."""
+        sizes = [len(c.addresses) if holders >> i & 1 else 0 for i, c in enumerate(self.cohorts)]
+        served = [0] * len(sizes)
+        for one in classes:
+            serving = [size if cost is not None else 0 for size, cost in zip(sizes, one.costs, strict=True)]
+            if sum(serving) < one.count:
+                return False
+            served = list(map(max, served, serving))
+        return sum(served) >= sum(one.count for one in classes)
+
+    def _distinct_values(self) -> tuple[list[int], list[tuple[tuple[int, int], ...]]]:
+        """For each cohort the constraints of which only it has its values, and its values that others have too."""
+        own = [0] * len(self.cohorts)
+        shared: list[list[tuple[int, int]]] = [[] for _ in self.cohorts]
+        for place, i in enumerate(self._distinct):
+            within = {k for k, one in enumerate(self.classes) if one.distinct >> place & 1}
+            concerned = [cohort for cohort, usable in enumerate(self.usable) if within.intersection(usable)]
+            holders = self._holders(i, concerned)
+            for cohort in concerned:
+                values = {holders[value] for value in self.cohorts[cohort].values[i] or ()}
+                if values == {1 << cohort}:
+                    own[cohort] |= 1 << place
+                shared[cohort] += sorted((place, mask) for mask in values if mask != 1 << cohort)
+        return own, [tuple(values) for values in shared]

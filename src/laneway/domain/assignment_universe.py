@@ -1,4 +1,4 @@
-"""What a search knows of one branch: its components without addresses, and the moves between its states.
+"""The states of a search and the moves between them.
 
 A state is what is left to choose and what has become of the components, equal ones not told apart.
 How it was reached does not matter, so what is learned of a state is learned once.
@@ -6,23 +6,38 @@ How it was reached does not matter, so what is learned of a state is learned onc
 
 from collections import Counter
 from itertools import accumulate
+from operator import itemgetter
+from typing import NamedTuple
 
-from laneway.domain.assignment_bound import NEVER, Bounds, Left
-from laneway.domain.assignment_local import LocalStates
+from laneway.domain.assignment_bound import Bounds, Left
+from laneway.domain.assignment_local import LocalMove, LocalStates
 from laneway.domain.assignment_model import Model
 
-State = tuple[int, int, int, tuple[int, ...]]
-"""Number of the universe, code of what is left to choose, shared values used, sorted states of touched components.
+State = tuple[int, int, tuple[int, ...]]
+"""A code of what is left to choose, the shared values used, the sorted local states of touched components.
 
 A component in which nothing makes a difference any more counts as untouched.
 """
 
 
-class Universe:
-    """The components of one branch: each kind of untouched state with its number of components."""
+class Move(NamedTuple):
+    """One device for the class whose turn it is.
 
-    def __init__(self, number: int, model: Model, states: LocalStates, untouched: Counter[int]) -> None:
-        self._number = number
+    ``bound`` is a lower bound of its cost with all that must follow. It changes one component from
+    one local state to another, and uses shared values.
+    """
+
+    bound: int
+    cost: int
+    before: int
+    after: int
+    uses: int
+
+
+class Universe:
+    """All components of a problem: each kind of untouched state with its number of components."""
+
+    def __init__(self, model: Model, states: LocalStates, untouched: Counter[int]) -> None:
         self._states = states
         self._untouched = dict(untouched)
         self._counts = tuple(one.count for one in model.classes)
@@ -37,56 +52,64 @@ class Universe:
 
     def root(self) -> State:
         """Everything is left to choose."""
-        code = sum(count * digit for count, digit in zip(self._counts, self._digits, strict=False))
-        return self._number, code, 0, ()
+        return sum(count * digit for count, digit in zip(self._counts, self._digits, strict=False)), 0, ()
 
     def turn(self, state: State) -> int | None:
         """The class for which a search chooses next; None where nothing is left to choose."""
-        return self._left(state[1]).turn
-
-    def quick_bound(self, state: State) -> int:
-        """A lower bound of what it costs to complete a state, in little time."""
-        return self._bounds.quick(self._left(state[1]), state[2], state[3])
+        return self._left(state[0]).turn
 
     def bound(self, state: State) -> int:
-        """A better lower bound; NEVER where it is plain that the state cannot be completed."""
-        return self._bounds.thorough(self._left(state[1]), state[2], state[3])
+        """A lower bound of what it costs to complete a state; NEVER where it is plain that it cannot be completed."""
+        return self._bounds.thorough(self._left(state[0]), state[1], state[2])
 
-    def children(self, state: State) -> list[tuple[int, State]]:
-        """What can become of a state by one device for the class whose turn it is, with the cost of it."""
-        used = state[2]
+    def moves(self, state: State) -> list[Move]:
+        """All moves from a state, those with the lowest bounds first."""
+        used = state[1]
         turn = self.turn(state)
         assert turn is not None
-        code, active, kept = self._after(state, turn)
-        found: dict[State, int] = {}
-        for before in self._choosable(state[3]):
-            for cost, after, shared in self._states.moves(before, turn):
-                if not used & shared:
-                    touched = self._changed(kept, before, after, active)
-                    child = self._number, code, used | shared, touched
-                    if found.get(child, NEVER) > cost:
-                        found[child] = cost
-        return [(cost, child) for child, cost in found.items()]
+        _, left, touched = self._after(state, turn)
+        like, bounds = self._states.like, self._bounds
+        rest = bounds.sums(left, used, touched)
+        found = []
+        for before in self._choosable(state[2]):
+            was = like(before, left.active)
+            for cost, after, needs, forbids, uses in self._states.moves(before, turn):
+                if not used & forbids and used & needs == needs:
+                    becomes = like(after, left.active)
+                    bound = cost + bounds.quick(
+                        left, used | uses, bounds.exchanged(left, rest, was, becomes, uses & ~used)
+                    )
+                    found.append(Move(bound, cost, was, becomes, uses))
+        found.sort(key=itemgetter(0))
+        return found
 
-    def moved(self, state: State, k: int, before: int, after: int, shared: int) -> State | None:
-        """The state once class ``k`` took a device that changes one local state; None if a shared value is used."""
-        if state[2] & shared:
+    def moved(self, state: State, move: Move) -> State:
+        """The state after a move from it."""
+        turn = self.turn(state)
+        assert turn is not None
+        code, _, touched = self._after(state, turn)
+        return code, state[1] | move.uses, self._changed(touched, move.before, move.after)
+
+    def taken(self, state: State, k: int, before: int, move: LocalMove) -> State | None:
+        """The state once any class took a device; None if the shared values do not allow it."""
+        if state[1] & move.forbids or state[1] & move.needs != move.needs:
             return None
-        code, active, kept = self._after(state, k)
-        return self._number, code, state[2] | shared, self._changed(kept, before, after, active)
+        code, left, touched = self._after(state, k)
+        like = self._states.like
+        touched = self._changed(touched, like(before, left.active), like(move.after, left.active))
+        return code, state[1] | move.uses, touched
 
-    def _after(self, state: State, k: int) -> tuple[int, int, tuple[int, ...]]:
-        """What is left, the active classes, and the touched local states, once class ``k`` took some device."""
-        _, code, _, touched = state
-        active = self._left(code - self._digits[k]).active
-        if active != self._left(code).active:
+    def _after(self, state: State, k: int) -> tuple[int, Left, tuple[int, ...]]:
+        """What is left, and the touched local states, once class ``k`` took some device."""
+        code, _, touched = state
+        left = self._left(code - self._digits[k])
+        if left.active != self._left(code).active:
             like = self._states.like
-            touched = tuple(local for before in touched if (local := like(before, active)) not in self._untouched)
-        return code - self._digits[k], active, touched
+            touched = tuple(local for before in touched if (local := like(before, left.active)) not in self._untouched)
+        return code - self._digits[k], left, touched
 
-    def _changed(self, touched: tuple[int, ...], before: int, after: int, active: int) -> tuple[int, ...]:
+    def _changed(self, touched: tuple[int, ...], before: int, after: int) -> tuple[int, ...]:
         """The touched local states once one component changed its state, sorted."""
-        before, after = self._states.like(before, active), self._states.like(after, active)
         changed = list(touched)
         if before not in self._untouched:
             changed.remove(before)
