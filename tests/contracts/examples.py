@@ -74,6 +74,7 @@ FULL_INVENTORY = Inventory(
     readiness=(ReadinessNote(code="iommu_off", severity="error", message="no IOMMU", remedy="turn it on"),),
     problems=(Problem(address="0000:00:1f.2", attribute="vendor_id", message="it cannot be read"),),
     functions=(
+        FULL_FUNCTION,
         PciFunction(
             address=PciAddress.parse("10000:86:00.0"),
             vendor_id="8086",
@@ -81,6 +82,5 @@ FULL_INVENTORY = Inventory(
             dev_type=DevType.PF,
             sriov=Sriov(total_vfs=64),
         ),
-        FULL_FUNCTION,
     ),
 )

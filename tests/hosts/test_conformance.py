@@ -1,107 +1,208 @@
-"""The suite for authors of drivers, run on ours; and that it finds what is wrong with others."""
+"""The suite for authors of drivers, run on ours."""
 
-from dataclasses import replace
+import socket
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from contracts.examples import FULL_FUNCTION, FULL_INVENTORY
+from contracts.examples import FULL_INVENTORY
+from hosts.libvirt import node_xml
+from hosts.libvirt.fake_libvirt import FakeLibvirt, Object, install, libvirtError
 from hosts.sysfs_builder import SysfsBuilder
 from laneway.domain.address import PciAddress
-from laneway.domain.inventory import DevType, Inventory
-from laneway.hosts.conformance import BrokenDeviceConformance, HostDriverConformance
-from laneway.hosts.linux import LinuxHostDriver
-from laneway.hosts.snapshot import SnapshotHostDriver
-from laneway.interfaces.host_driver import HostDriver
+from laneway.domain.inventory import PciFunction
+from laneway.hosts.conformance import (
+    BrokenDeviceConformance,
+    FactoryConformance,
+    HostDriverConformance,
+    UnreachableHostConformance,
+    VanishingDeviceConformance,
+    WatchConformance,
+)
+from laneway.hosts.libvirt import LibvirtHostDriverFactory
+from laneway.hosts.libvirt.connection import Described
+from laneway.hosts.libvirt.driver import LibvirtHostDriver
+from laneway.hosts.linux import LinuxHostDriver, LinuxHostDriverFactory
+from laneway.hosts.linux.functions import Surroundings, read_functions
+from laneway.hosts.linux.listing import ListedFunction
+from laneway.hosts.snapshot import SnapshotHostDriver, SnapshotHostDriverFactory
+from laneway.interfaces.host_driver import HostDriver, WatchingHostDriver
+
+PF, VDPA, VF, GONE = "0000:81:00.0", "0000:81:00.1", "0000:81:00.2", "0000:82:00.0"
 
 
-def linux(root: Path) -> SysfsBuilder:
-    host = SysfsBuilder(root)
-    card = host.function("0000:81:00.0", driver="mlx5_core", total_vfs=8, iommu_group=1, numa_node=0)
+# linux
+
+
+@pytest.fixture
+def sysfs(tmp_path: Path) -> SysfsBuilder:
+    host = SysfsBuilder(tmp_path)
+    card = host.function(PF, driver="mlx5_core", total_vfs=8, iommu_group=1, numa_node=0)
     card.netdev("ens1f0np0")
-    card.vf("0000:81:00.1", "101e", iommu_group=2).vdpa("vdpa0")
-    card.vf("0000:81:00.2", "101e", iommu_group=3).netdev("ens1v1")
+    card.vf(VDPA, "101e", iommu_group=2).vdpa("vdpa0")
+    card.vf(VF, "101e", iommu_group=3).netdev("ens1v1")
     host.numa_node(0, cpus="0-3", distances="10", socket=0)
     return host
 
 
 class TestLinux(HostDriverConformance):
     @pytest.fixture
-    def driver(self, tmp_path: Path) -> HostDriver:
-        return LinuxHostDriver(linux(tmp_path).root)
+    def driver(self, sysfs: SysfsBuilder) -> HostDriver:
+        return LinuxHostDriver(sysfs.root)
 
 
 class TestLinuxWithABrokenDevice(BrokenDeviceConformance):
     @pytest.fixture
-    def driver_with_broken_device(self, tmp_path: Path) -> HostDriver:
-        host = linux(tmp_path)
-        host.broken("0000:82:00.0")
-        return LinuxHostDriver(host.root)
+    def driver_with_broken_device(self, sysfs: SysfsBuilder) -> HostDriver:
+        sysfs.broken(GONE)
+        return LinuxHostDriver(sysfs.root)
+
+
+class TestLinuxWithAVanishingDevice(VanishingDeviceConformance):
+    vanishing = pytest.fixture(lambda self: PciAddress.parse(GONE))
+
+    @pytest.fixture
+    def driver_with_vanishing_device(self, sysfs: SysfsBuilder, monkeypatch: pytest.MonkeyPatch) -> HostDriver:
+        sysfs.function(GONE)
+
+        def read_when_one_is_gone(listed: list[ListedFunction], around: Surroundings) -> tuple[PciFunction, ...]:
+            sysfs.remove(GONE)
+            return read_functions(listed, around)
+
+        monkeypatch.setattr("laneway.hosts.linux.discovery.read_functions", read_when_one_is_gone)
+        return LinuxHostDriver(sysfs.root)
+
+
+class TestLinuxWithoutAHost(UnreachableHostConformance):
+    @pytest.fixture
+    def unreachable_driver(self, tmp_path: Path) -> HostDriver:
+        return LinuxHostDriver(tmp_path)
+
+
+class KernelMessages:
+    """A socket whose messages come from the kernel, as netlink tells by the sender's port."""
+
+    def __init__(self) -> None:
+        self.kernel, self._ours = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+
+    def fileno(self) -> int:
+        return self._ours.fileno()
+
+    def setblocking(self, flag: bool) -> None:
+        self._ours.setblocking(flag)
+
+    def recvfrom(self, size: int) -> tuple[bytes, tuple[int, int]]:
+        return self._ours.recv(size), (0, 1)
+
+    def close(self) -> None:
+        self._ours.close()
+        self.kernel.close()
+
+
+class TestLinuxWatch(WatchConformance):
+    @pytest.fixture
+    def messages(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[KernelMessages]:
+        messages = KernelMessages()
+        monkeypatch.setattr("laneway.hosts.linux.watch.open_uevents", lambda: messages)
+        yield messages
+        messages.close()
+
+    @pytest.fixture
+    def watching_driver(self, messages: KernelMessages) -> WatchingHostDriver:
+        return LinuxHostDriver()
+
+    @pytest.fixture
+    def plug(self, messages: KernelMessages) -> Callable[[], object]:
+        message = f"add@/devices/pci0000:80/{GONE}\0ACTION=add\0SUBSYSTEM=pci\0".encode()
+        return lambda: messages.kernel.send(message)
+
+
+class TestLinuxFactory(FactoryConformance):
+    factory = pytest.fixture(lambda self: LinuxHostDriverFactory())
+
+
+# snapshot
 
 
 class TestSnapshot(HostDriverConformance):
+    driver = pytest.fixture(lambda self: SnapshotHostDriver(FULL_INVENTORY))
+
+
+class TestSnapshotWithoutAHost(UnreachableHostConformance):
     @pytest.fixture
-    def driver(self) -> HostDriver:
-        return SnapshotHostDriver(FULL_INVENTORY)
+    def unreachable_driver(self, tmp_path: Path) -> HostDriver:
+        return SnapshotHostDriverFactory().reading(tmp_path / "nowhere.json")
 
 
-SUITE = HostDriverConformance()
+class TestSnapshotFactory(FactoryConformance):
+    factory = pytest.fixture(lambda self: SnapshotHostDriverFactory())
 
 
-class Forgetful(SnapshotHostDriver):
-    """Reports another host each time."""
+# libvirt
 
-    def discover(self) -> Inventory:
-        found = super().discover()
-        self._source = replace(found, functions=found.functions[:-1])
-        return found
-
-
-class Modest(SnapshotHostDriver):
-    """Claims one fact that no function has, and none of those that it reports."""
-
-    def describe(self):  # type: ignore[no-untyped-def]
-        return replace(super().describe(), facts=frozenset({"colour"}))
-
-
-TWIN = replace(FULL_FUNCTION, address=PciAddress.parse("0000:86:02.2"))
-TWO_OF_ONE_INDEX = replace(FULL_INVENTORY, functions=(FULL_FUNCTION, TWIN))
-
-
-@pytest.mark.parametrize(
-    ("wrong", "test"),
-    [
-        pytest.param(SnapshotHostDriver(Inventory(functions=())), SUITE.test_it_finds_functions, id="no functions"),
-        pytest.param(Forgetful(FULL_INVENTORY), SUITE.test_discovery_changes_nothing, id="another host each time"),
-        pytest.param(
-            Modest(FULL_INVENTORY), SUITE.test_the_facts_that_it_claims_are_fields_of_a_function, id="an unknown fact"
-        ),
-        pytest.param(
-            Modest(FULL_INVENTORY), SUITE.test_it_reports_no_fact_that_it_does_not_claim, id="facts not claimed"
-        ),
-        pytest.param(
-            SnapshotHostDriver(Inventory(functions=(replace(FULL_FUNCTION, dev_type=DevType.PF),))),
-            SUITE.test_the_type_follows_from_the_facts,
-            id="a wrong type",
-        ),
-        pytest.param(
-            SnapshotHostDriver(Inventory(functions=(replace(FULL_FUNCTION, parent_addr=None),))),
-            SUITE.test_only_virtual_functions_have_a_place_among_those_of_a_parent,
-            id="an index without a PF",
-        ),
-        pytest.param(
-            SnapshotHostDriver(TWO_OF_ONE_INDEX),
-            SUITE.test_no_two_virtual_functions_of_a_parent_have_one_index,
-            id="two VFs of one index",
-        ),
-    ],
+CARD = (
+    node_xml.function(PF, node_xml.virt_functions([VDPA, VF], most=8), "<numa node='0'/>", driver="mlx5_core"),
+    node_xml.function(VDPA, node_xml.phys_function(PF)),
+    node_xml.function(VF, node_xml.phys_function(PF)),
+    node_xml.interface("ens1f0np0", on=PF),
+    node_xml.interface("ens1v1", on=VF),
+    node_xml.vdpa("vdpa0", on=VDPA, chardev="/dev/vhost-vdpa-0"),
 )
-def test_the_suite_finds(wrong: HostDriver, test) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(AssertionError):
-        test(wrong)
 
 
-def test_the_suite_finds_a_broken_device_that_is_not_noted() -> None:
-    driver = SnapshotHostDriver(replace(FULL_INVENTORY, problems=()))
-    with pytest.raises(AssertionError, match="must be noted"):
-        BrokenDeviceConformance().test_a_broken_device_is_noted_and_hides_no_other(driver)
+def libvirt_of(*devices: Described) -> LibvirtHostDriver:
+    domains = [node_xml.domain("db-1", VF), node_xml.domain("db-2", VDPA), node_xml.domain("db-3", VDPA)]
+    return LibvirtHostDriver(connect=node_xml.FakeHost(*devices, domains=domains).connect)
+
+
+class TestLibvirt(HostDriverConformance):
+    driver = pytest.fixture(lambda self: libvirt_of(*CARD))
+
+
+class TestLibvirtWithABrokenDevice(BrokenDeviceConformance):
+    driver_with_broken_device = pytest.fixture(lambda self: libvirt_of(*CARD, node_xml.function(GONE, ids="")))
+
+
+class TestLibvirtWithAVanishingDevice(VanishingDeviceConformance):
+    vanishing = pytest.fixture(lambda self: PciAddress.parse(GONE))
+
+    @pytest.fixture
+    def driver_with_vanishing_device(self, monkeypatch: pytest.MonkeyPatch) -> HostDriver:
+        libvirt = install(monkeypatch)
+        gone = Object(node_xml.node_name(GONE), libvirtError(code=FakeLibvirt.VIR_ERR_NO_NODE_DEVICE))
+        libvirt.devices = [*(Object(one.name, one.xml or "") for one in CARD), gone]
+        return LibvirtHostDriver()
+
+
+class TestLibvirtThatCannotBeReached(UnreachableHostConformance):
+    @pytest.fixture
+    def unreachable_driver(self, monkeypatch: pytest.MonkeyPatch) -> HostDriver:
+        install(monkeypatch).refuse["openReadOnly"] = libvirtError("no daemon")
+        return LibvirtHostDriver()
+
+
+class TestLibvirtThatIsNotInstalled(UnreachableHostConformance):
+    @pytest.fixture
+    def unreachable_driver(self, monkeypatch: pytest.MonkeyPatch) -> HostDriver:
+        monkeypatch.setitem(sys.modules, "libvirt", None)
+        return LibvirtHostDriver()
+
+
+class TestLibvirtWatch(WatchConformance):
+    @pytest.fixture
+    def libvirt(self, monkeypatch: pytest.MonkeyPatch) -> FakeLibvirt:
+        return install(monkeypatch)
+
+    @pytest.fixture
+    def watching_driver(self, libvirt: FakeLibvirt) -> WatchingHostDriver:
+        return LibvirtHostDriver()
+
+    @pytest.fixture
+    def plug(self, libvirt: FakeLibvirt) -> Callable[[], object]:
+        return lambda: libvirt.happen(node_xml.node_name(GONE), 0, 0)
+
+
+class TestLibvirtFactory(FactoryConformance):
+    factory = pytest.fixture(lambda self: LibvirtHostDriverFactory())

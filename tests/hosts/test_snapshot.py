@@ -1,6 +1,7 @@
 """The driver for inventories."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,11 @@ def test_the_host_is_what_the_file_says_and_it_is_read_each_time(file: Path) -> 
 
 def test_an_inventory_in_hand_is_a_host_too() -> None:
     assert SnapshotHostDriver(FULL_INVENTORY).discover() is FULL_INVENTORY
+
+
+def test_functions_stand_by_address_however_the_document_has_them() -> None:
+    turned = replace(FULL_INVENTORY, functions=FULL_INVENTORY.functions[::-1])
+    assert SnapshotHostDriver(turned).discover() == FULL_INVENTORY
 
 
 @pytest.mark.parametrize(

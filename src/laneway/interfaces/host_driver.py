@@ -42,7 +42,7 @@ class HostDriver(Protocol):
         """Name, OS family, abilities and facts. Touches nothing; always the same answer."""
 
     def discover(self) -> Inventory:
-        """Every PCI function of the host, unfiltered, as one value.
+        """Every PCI function of the host, unfiltered, as one value: by address, NUMA nodes by number.
 
         Reads only. A function that vanishes meanwhile is left out; an attribute that cannot be
         read is None with a note in ``problems``. Raises LanewayError(host_unreachable) or

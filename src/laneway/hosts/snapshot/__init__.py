@@ -1,7 +1,7 @@
 """The host driver for an inventory: a file, or a value. It is the fake of a host in tests, too."""
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 from laneway.domain.errors import ErrorCode, LanewayError
@@ -22,8 +22,8 @@ class SnapshotHostDriver:
         return DriverCapabilities(name=NAME, os_family="any", facts=FACTS)
 
     def discover(self) -> Inventory:
-        """The inventory as it stands, under the name of the driver that made it."""
-        return self._source if isinstance(self._source, Inventory) else self._source()
+        """The inventory as it stands, under the name of the driver that made it; its functions by address."""
+        return _in_order(self._source if isinstance(self._source, Inventory) else self._source())
 
 
 class SnapshotHostDriverFactory:
@@ -42,6 +42,14 @@ class SnapshotHostDriverFactory:
     def reading(self, path: Path) -> HostDriver:
         """The driver for an inventory file, which is read at each discovery."""
         return SnapshotHostDriver(lambda: read_inventory(path))
+
+
+def _in_order(inventory: Inventory) -> Inventory:
+    """A document may list functions in any order."""
+    addresses = [function.address for function in inventory.functions]
+    if addresses == sorted(addresses):
+        return inventory
+    return replace(inventory, functions=tuple(sorted(inventory.functions, key=lambda function: function.address)))
 
 
 def read_inventory(path: Path) -> Inventory:
