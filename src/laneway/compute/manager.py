@@ -88,7 +88,10 @@ class ComputeManager(Generic[C]):
             requests = self._files.requests()
             if requests or Wish.RELOAD in wishes:
                 self.reload(requests)
-            elif Wish.UPDATE in wishes or monotonic() >= due:
+            elif Wish.UPDATE in wishes:
+                self.update()
+            elif monotonic() >= due:
+                self._watch_again()
                 self.update()
             else:
                 self._process.supervisor.alive()
@@ -118,8 +121,15 @@ class ComputeManager(Generic[C]):
     def stop(self) -> None:
         """Ends the service."""
         self._process.supervisor.stopping()
+        self._watcher.close()
         self._files.leave()
         self._reporter.stopped()
+
+    def _watch_again(self) -> None:
+        """Whoever told of events may have been restarted, such as a daemon: it is asked once in an interval."""
+        if not self._watcher.is_watching:
+            self._watcher.close()
+            self._watcher = Watcher.start(self._tracker.driver, self._process.inbox)
 
     def _publish(self) -> bool:
         self._reporter.watches(watching=self._watcher.is_watching, error=self._watcher.error)

@@ -45,7 +45,12 @@ class Watcher:
         """Ends the watch."""
         if self._events is not None:
             self._events.close()
-            self._thread.join(_JOIN_SECONDS)
+            self.wait(_JOIN_SECONDS)
+
+    def wait(self, seconds: float) -> None:
+        """Waits until it watches no longer, at most so long."""
+        if self._thread.ident is not None:
+            self._thread.join(seconds)
 
     def _watch(self) -> None:
         try:
