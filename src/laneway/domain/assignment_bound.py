@@ -50,7 +50,7 @@ class _Local(NamedTuple):
     distinct choice has in it. ``room`` is how many devices a class could take that have a shared
     value (or ANY), ``gaps`` what the first of them would cost beyond the prices. ``dues`` is what
     a class pays beyond its price whose match constraint has its value here; ``bound`` has these
-    constraints.
+    constraints. ``kind`` is the component's type.
     """
 
     worth: int
@@ -60,6 +60,7 @@ class _Local(NamedTuple):
     gaps: Mapping[tuple[int, int], int]
     dues: Mapping[int, int]
     bound: int
+    kind: int
 
 
 class Bounds:
@@ -127,18 +128,21 @@ class Bounds:
             return 0
         locals_ = [self._local(local) for local in touched]
         met = Counter(self._states.type_of[local] for local in touched)
-        gaps = {}
+        gaps = []
         for k in self._classes:
             if left.counts[k]:
-                gap = self._gap(left, used, locals_, met, k)
+                gap, kinds = self._gap(left, used, locals_, met, k)
                 if gap >= NEVER:
                     return NEVER
-                gaps[k] = gap
-        added = max(*gaps.values(), sum(gaps.get(k, 0) for k in self._apart))
-        return self.quick(left, used, self.sums(left, used, touched)) + added
+                if gap:
+                    gaps.append((kinds.bit_count(), gap, kinds))
+        return self.quick(left, used, self.sums(left, used, touched)) + _together(gaps)
 
-    def _gap(self, left: Left, used: int, touched: list[_Local], met: Mapping[int, int], k: int) -> int:
-        """What the next device of a class costs beyond the prices and beyond what its match constraint pays."""
+    def _gap(self, left: Left, used: int, touched: list[_Local], met: Mapping[int, int], k: int) -> tuple[int, int]:
+        """What the next device of a class costs beyond the prices and what its match constraint pays, and where.
+
+        That is the types of components (a mask) that it can come from.
+        """
         constraint = self._constraint_of[k]
         value = ANY
         counted = 0
@@ -152,7 +156,7 @@ class Bounds:
         if value != ANY or k in self._scarce:
             room = self._room.get(key, 0) + sum(local.room.get(key, 0) for local in touched)
             if room < left.counts[k]:
-                return NEVER
+                return NEVER, 0
         least = min((local.gaps.get(key, NEVER) for local in touched), default=NEVER)
         for gap, kind, number in self._gaps.get(key, ()):
             if gap >= least:
@@ -160,16 +164,16 @@ class Bounds:
             if met.get(kind, 0) < number:
                 least = gap
                 break
-        return NEVER if least >= NEVER else max(0, least - counted)
+        return NEVER if least >= NEVER else max(0, least - counted), self._kinds.get(key, 0)
 
-    def _gap_at(self, left: Left, touched: list[_Local], constraint: int, k: int) -> int:
+    def _gap_at(self, left: Left, touched: list[_Local], constraint: int, k: int) -> tuple[int, int]:
         """The gap of a class whose match constraint has its value in one component."""
         for local in touched:
             if local.bound >> constraint & 1:
                 gap = local.gaps.get((k, ANY), NEVER)
                 counted = sum(left.counts[j] * d for j, d in local.dues.items() if self._constraint_of[j] == constraint)
-                return NEVER if gap >= NEVER else max(0, gap - counted)
-        return NEVER
+                return NEVER if gap >= NEVER else max(0, gap - counted), 1 << local.kind
+        return NEVER, 0
 
     def _common_due(self, left: Left, used: int, constraint: int) -> int:
         """What the classes of a match constraint pay beyond the prices, unless its value is one component's."""
@@ -247,21 +251,7 @@ class Bounds:
                 gaps[key].append((local.gaps[key], kind, number))
         self._gaps = {key: sorted(found) for key, found in gaps.items()}
         self._scarce = {k for k in self._classes if self._room[k, ANY] < 2 * self._model.wanted}
-        self._apart = self._classes_apart()
-
-    def _classes_apart(self) -> list[int]:
-        """Classes no two of which can be served by one type of component: what they newly lose adds up."""
-        serving = []
-        for k in self._classes:
-            types = {kind for kind, local in self._base.items() if (k, ANY) in local.room}
-            serving.append((len(types), k, types))
-        taken: set[int] = set()
-        found = []
-        for _, k, types in sorted(serving, key=lambda item: item[:2]):
-            if not taken & types:
-                taken |= types
-                found.append(k)
-        return found
+        self._kinds = {key: sum(1 << kind for _, kind, _ in found) for key, found in gaps.items()}
 
     # -- what each component adds
 
@@ -310,7 +300,7 @@ class Bounds:
                     gaps[k, value] = min(gaps.get((k, value), NEVER), prices.beyond(kind, place, k) + newly)
         paid = sum(shape.positions[other].size for other in expected if shape.is_hit(raw, other))
         bound, dues = self._bound_here(kind, raw)
-        return _Local(sum(worth.values()), saves, paid, room, gaps, dues, bound)
+        return _Local(sum(worth.values()), saves, paid, room, gaps, dues, bound, kind)
 
     def _values_of(self, position: Position, k: int) -> list[int]:
         """ANY, and the shared values of a position for the match constraint of a class."""
@@ -347,3 +337,16 @@ class Bounds:
 def _due(counts: tuple[int, ...], dues: Mapping[int, int]) -> int:
     """What the classes pay beyond the prices, by how many each still wants."""
     return sum(counts[k] * due for k, due in dues.items() if counts[k])
+
+
+def _together(gaps: list[tuple[int, int, int]]) -> int:
+    """What gaps (number of types, gap, types) amount to at least: they add up where they share no type."""
+    if not gaps:
+        return 0
+    gaps.sort()
+    taken = total = 0
+    for _, gap, kinds in gaps:
+        if not taken & kinds:
+            taken |= kinds
+            total += gap
+    return max(total, *(gap for _, gap, _ in gaps))

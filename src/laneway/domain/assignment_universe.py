@@ -42,6 +42,7 @@ class Universe:
         self._untouched = dict(untouched)
         self._counts = tuple(one.count for one in model.classes)
         self._digits = tuple(accumulate((count + 1 for count in self._counts), lambda a, b: a * b, initial=1))
+        self._matching = [(k, one.matches) for k, one in enumerate(model.classes) if one.matches]
         self._lefts: dict[int, Left] = {}
         self._bounds = Bounds(model, states, self._untouched)
 
@@ -55,8 +56,15 @@ class Universe:
         return sum(count * digit for count, digit in zip(self._counts, self._digits, strict=False)), 0, ()
 
     def turn(self, state: State) -> int | None:
-        """The class for which a search chooses next; None where nothing is left to choose."""
-        return self._left(state[0]).turn
+        """The class for which a search chooses next; None where nothing is left to choose.
+
+        One whose match constraint has its value already comes first: it has the least to choose from.
+        """
+        left = self._left(state[0])
+        for k, mask in self._matching:
+            if state[1] & mask and left.counts[k]:
+                return k
+        return left.turn
 
     def bound(self, state: State) -> int:
         """A lower bound of what it costs to complete a state; NEVER where it is plain that it cannot be completed."""
