@@ -67,14 +67,11 @@ def devices_json(devices: Mapping[str, tuple[PciAddress, ...]]) -> Json:
 
 def status_json(view: HostView, address: PciAddress) -> Json:
     """One tracked device: status, owner while it has one, entry, and what blocks it."""
-    device = view.device(address)
-    assert device is not None
-    answer: Json = {"status": str(view.status_of(address))}
-    if device.is_owned:
-        answer |= {"consumer": device.consumer, "claim": device.claim}
-    admitted = view.admitted.get(address)
+    held, admitted = view.held.get(address), view.admitted.get(address)
+    owner = {} if held is None or not held.is_owned else {"consumer": held.consumer, "claim": held.claim}
     return {
-        **answer,
+        "status": str(view.status_of(address)),
+        **owner,
         "entry": None if admitted is None else admitted.entry,
         "blocked_by": [block_json(reason) for reason in view.blocked_by(address)],
     }
