@@ -9,6 +9,7 @@ import socket
 import time
 from collections.abc import Callable
 from errno import ENOBUFS
+from threading import Lock
 from typing import Self
 
 from laneway.domain.errors import ErrorCode, LanewayError
@@ -46,21 +47,28 @@ class UeventBatches:
         self._messages.setblocking(False)
         self._clock = clock
         self._ended, self._end = socket.socketpair()
+        self._iterating = Lock()
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> tuple[HotplugEvent, ...]:
-        batch = next_batch(self._take, self._clock)
+        with self._iterating:
+            batch = None if self._is_closed else next_batch(self._take, self._clock)
         if batch is None:
-            self._messages.close()
-            self._ended.close()
             raise StopIteration
         return batch
 
     def close(self) -> None:
-        """Ends it. May be called again."""
+        """Ends it: who waits for the next batch is told that there is none. May be called again."""
         self._end.close()
+        with self._iterating:
+            self._ended.close()
+            self._messages.close()
+
+    @property
+    def _is_closed(self) -> bool:
+        return self._messages.fileno() < 0
 
     def _take(self, seconds: float | None) -> HotplugEvent | None:
         end = None if seconds is None else self._clock() + seconds
