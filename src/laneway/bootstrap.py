@@ -5,7 +5,7 @@ Parts that a command may not need (SQLAlchemy, msgspec) are imported where they 
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -29,6 +29,7 @@ from laneway.interfaces.host_driver import HostDriver
 
 if TYPE_CHECKING:
     from laneway.fleet.control_plane import ControlPlane
+    from laneway.fleet.profiles import Profiles
     from laneway.interfaces.running_vms import RunningVms
     from laneway.store.migrate import DatabaseStatus, Upgrade
 
@@ -159,6 +160,18 @@ def discover(source: Source) -> Inventory:
 def database_path(source: Source) -> Path:
     """The database of a host, without looking at the host. Raises ConfigError."""
     return source.state or load_config(source.config, nova_conf=source.nova_conf).state_path / DATABASE
+
+
+def binding_profiles(source: Source, consumer: str) -> Mapping[str, "Profiles"]:
+    """The binding profiles of a consumer's devices by host, from the database alone.
+
+    Raises LanewayError(no_claim), and as the store does.
+    """
+    from laneway.fleet import profiles  # noqa: PLC0415 - late, see the module
+    from laneway.store.sqlite import open_store  # noqa: PLC0415 - late, see the module
+
+    with open_store(database_path(source)) as store:
+        return profiles.binding_profiles(store, consumer)
 
 
 def database_status(path: Path) -> "DatabaseStatus":

@@ -27,7 +27,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         if cmd_name not in self._summaries:
             return None
-        command: click.Command = import_module(f"{self._package}.{cmd_name}").command
+        command: click.Command = import_module(f"{self._package}.{cmd_name.replace('-', '_')}").command
         return command
 
     def resolve_command(

@@ -18,6 +18,7 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
         "explain": "Say what a claim would get, or why nothing.",
         "simulate": "Play scenarios, without any host.",
         "hostdev": "Print what goes into a virtual machine's definition.",
+        "binding-profile": "Print what Neutron is told of a consumer's devices.",
         "adopt": "Take over virtual machines that run already.",
         "cordon": "Keep a device from being claimed.",
         "uncordon": "Let a cordoned device be claimed again.",
