@@ -1,7 +1,7 @@
 """Lower bounds of the cost to complete a state: the prices, less what was paid already, plus what must be added."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from laneway.domain.assignment_component import ComponentType, Position, Raw, bits_of
@@ -48,7 +48,8 @@ class _Local(NamedTuple):
     ``worth`` is the price (0 or less) of all that can still be taken of it, ``saves`` how many
     lost devices could still be chosen, ``paid`` how many are lost already that the price of a
     distinct choice has in it. ``room`` is how many devices a class could take that have a shared
-    value (or ANY), ``gaps`` what the first of them would cost beyond the prices. ``dues`` is what
+    value (or ANY). What one of them would cost beyond the prices are the ``gaps`` where nothing is
+    newly lost by it, and the ``losses`` where something is. ``dues`` is what
     a class pays beyond its price whose match constraint has its value here; ``bound`` has these
     constraints. ``kind`` is the component's type.
     """
@@ -58,9 +59,14 @@ class _Local(NamedTuple):
     paid: int
     room: Mapping[tuple[int, int], int]
     gaps: Mapping[tuple[int, int], int]
+    losses: Mapping[tuple[int, int], int]
     dues: Mapping[int, int]
     bound: int
     kind: int
+
+
+_Option = tuple[int, int, int]
+"""What a component costs, its type, and the number of components of the type."""
 
 
 class Bounds:
@@ -139,9 +145,9 @@ class Bounds:
         return self.quick(left, used, self.sums(left, used, touched)) + _together(gaps)
 
     def _gap(self, left: Left, used: int, touched: list[_Local], met: Mapping[int, int], k: int) -> tuple[int, int]:
-        """What the next device of a class costs beyond the prices and what its match constraint pays, and where.
+        """What a class costs beyond the prices and what its match constraint pays, and where.
 
-        That is the types of components (a mask) that it can come from.
+        That is the types of components (a mask) that its devices can come from.
         """
         constraint = self._constraint_of[k]
         value = ANY
@@ -157,22 +163,19 @@ class Bounds:
             room = self._room.get(key, 0) + sum(local.room.get(key, 0) for local in touched)
             if room < left.counts[k]:
                 return NEVER, 0
-        least = min((local.gaps.get(key, NEVER) for local in touched), default=NEVER)
-        for gap, kind, number in self._gaps.get(key, ()):
-            if gap >= least:
-                break
-            if met.get(kind, 0) < number:
-                least = gap
-                break
-        return NEVER if least >= NEVER else max(0, least - counted), self._kinds.get(key, 0)
+        gap = min((local.gaps.get(key, NEVER) for local in touched), default=NEVER)
+        gap = _least(gap, self._gaps.get(key, ()), met)
+        loss = min((local.losses.get(key, NEVER) for local in touched), default=NEVER)
+        loss = _least(loss, self._losses.get(key, ()), met)
+        return _beyond(gap, loss, left.counts[k], counted), self._kinds.get(key, 0)
 
     def _gap_at(self, left: Left, touched: list[_Local], constraint: int, k: int) -> tuple[int, int]:
         """The gap of a class whose match constraint has its value in one component."""
         for local in touched:
             if local.bound >> constraint & 1:
-                gap = local.gaps.get((k, ANY), NEVER)
+                gap, loss = local.gaps.get((k, ANY), NEVER), local.losses.get((k, ANY), NEVER)
                 counted = sum(left.counts[j] * d for j, d in local.dues.items() if self._constraint_of[j] == constraint)
-                return NEVER if gap >= NEVER else max(0, gap - counted), 1 << local.kind
+                return _beyond(gap, loss, left.counts[k], counted), 1 << local.kind
         return NEVER, 0
 
     def _common_due(self, left: Left, used: int, constraint: int) -> int:
@@ -244,14 +247,14 @@ class Bounds:
         bases = [(type_of[state], number, self._base[type_of[state]]) for state, number in self._untouched.items()]
         self._worth = sum(local.worth * number for _, number, local in bases) + sum(self._priced.values())
         self._room: Counter[tuple[int, int]] = Counter()
-        gaps: defaultdict[tuple[int, int], list[tuple[int, int, int]]] = defaultdict(list)
+        self._kinds: dict[tuple[int, int], int] = {}
         for kind, number, local in bases:
             for key, room in local.room.items():
                 self._room[key] += room * number
-                gaps[key].append((local.gaps[key], kind, number))
-        self._gaps = {key: sorted(found) for key, found in gaps.items()}
+                self._kinds[key] = self._kinds.get(key, 0) | 1 << kind
+        self._gaps = _by_key((local.gaps, kind, number) for kind, number, local in bases)
+        self._losses = _by_key((local.losses, kind, number) for kind, number, local in bases)
         self._scarce = {k for k in self._classes if self._room[k, ANY] < 2 * self._model.wanted}
-        self._kinds = {key: sum(1 << kind for _, kind, _ in found) for key, found in gaps.items()}
 
     # -- what each component adds
 
@@ -276,6 +279,7 @@ class Bounds:
         saves = 0
         room: dict[tuple[int, int], int] = {}
         gaps: dict[tuple[int, int], int] = {}
+        losses: dict[tuple[int, int], int] = {}
         worth: dict[tuple[Column, int], int] = {}
         expected: set[int] = set()
         for place, position in enumerate(shape.positions):
@@ -295,12 +299,14 @@ class Bounds:
                     key = column, 0 if column.of == "token" else place
                     worth[key] = price * (remaining if column.of == "room" else 1)
                 once = shape.distinct[k] & position.own or shape.tokens[place][k]
+                beyond = prices.beyond(kind, place, k) + newly
+                least = losses if newly else gaps
                 for value in self._values_of(position, k):
                     room[k, value] = room.get((k, value), 0) + (1 if once else remaining)
-                    gaps[k, value] = min(gaps.get((k, value), NEVER), prices.beyond(kind, place, k) + newly)
+                    least[k, value] = min(least.get((k, value), beyond), beyond)
         paid = sum(shape.positions[other].size for other in expected if shape.is_hit(raw, other))
         bound, dues = self._bound_here(kind, raw)
-        return _Local(sum(worth.values()), saves, paid, room, gaps, dues, bound, kind)
+        return _Local(sum(worth.values()), saves, paid, room, gaps, losses, dues, bound, kind)
 
     def _values_of(self, position: Position, k: int) -> list[int]:
         """ANY, and the shared values of a position for the match constraint of a class."""
@@ -337,6 +343,31 @@ class Bounds:
 def _due(counts: tuple[int, ...], dues: Mapping[int, int]) -> int:
     """What the classes pay beyond the prices, by how many each still wants."""
     return sum(counts[k] * due for k, due in dues.items() if counts[k])
+
+
+def _by_key(found: Iterable[tuple[Mapping[tuple[int, int], int], int, int]]) -> dict[tuple[int, int], list[_Option]]:
+    """What the untouched components of each type cost at least, by class and value, the least first."""
+    by_key: defaultdict[tuple[int, int], list[_Option]] = defaultdict(list)
+    for costs, kind, number in found:
+        for key, cost in costs.items():
+            by_key[key].append((cost, kind, number))
+    return {key: sorted(options) for key, options in by_key.items()}
+
+
+def _least(known: int, options: Iterable[_Option], met: Mapping[int, int]) -> int:
+    """The least of a known cost and those of untouched components, of whose types so many were touched."""
+    for cost, kind, number in options:
+        if cost >= known:
+            break
+        if met.get(kind, 0) < number:
+            return cost
+    return known
+
+
+def _beyond(gap: int, loss: int, count: int, counted: int) -> int:
+    """What a class pays at least: for each device, or once for what is newly lost; less what is counted already."""
+    least = min(gap * count, loss)
+    return NEVER if least >= NEVER else max(0, least - counted)
 
 
 def _together(gaps: list[tuple[int, int, int]]) -> int:

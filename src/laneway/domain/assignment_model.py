@@ -122,13 +122,20 @@ class Model:
         return tuple(sorted(classes, key=lambda one: (min(self._spare(one), self.wanted), one.requests)))
 
     def _spare(self, one: RequestClass) -> int:
-        """How much choice a class has beyond what it needs: devices, or values where those are distinct."""
-        usable = [cohort for cohort, cost in zip(self.cohorts, one.costs, strict=True) if cost is not None]
-        spare = [sum(len(cohort.addresses) for cohort in usable) - one.count]
+        """How much choice a class has beyond what it needs: devices, values that are distinct, devices that match."""
+        usable = [i for i, cost in enumerate(one.costs) if cost is not None]
+        spare = [sum(len(self.cohorts[i].addresses) for i in usable) - one.count]
         for place, i in enumerate(self._distinct):
-            if one.distinct >> place & 1 and all(cohort.values[i] for cohort in usable):
-                values = {value for cohort in usable for value in cohort.values[i] or ()}
-                spare.append(len(values) - self._demands[i])
+            if one.distinct >> place & 1 and all(self.cohorts[at].values[i] for at in usable):
+                different = {value for at in usable for value in self.cohorts[at].values[i] or ()}
+                spare.append(len(different) - self._demands[i])
+        for place in range(len(self._matches)):
+            if one.matches >> place & 1:
+                together: defaultdict[int, int] = defaultdict(int)
+                for at in usable:
+                    for value in self.match_values[at][place]:
+                        together[value] += len(self.cohorts[at].addresses)
+                spare.append(max(together.values(), default=0) - one.count)
         return min(spare)
 
     def _capacity(self, i: int) -> int:
