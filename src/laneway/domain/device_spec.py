@@ -1,15 +1,15 @@
 """Device specs: which functions of a host may be handed out, and with which tags."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from operator import itemgetter
 
-from laneway.domain.address import PciAddress
+from laneway.domain.address import MAX_ASSIGNABLE_DOMAIN, PciAddress
 from laneway.domain.address_pattern import AddressGlob, AddressPattern, AddressRegex
 from laneway.domain.config_entry import EntryReport
 from laneway.domain.device import Binding, TagValue
 from laneway.domain.errors import ErrorCode, Findings
-from laneway.domain.function_facts import card_serial_number, has_assignable_domain, netdev_names
+from laneway.domain.function_facts import card_serial_number, netdev_names
 from laneway.domain.inventory import DevType, PciFunction
 
 OPTION = "device_spec"
@@ -88,13 +88,18 @@ def report_on(spec: PciDeviceSpec, findings: Findings) -> EntryReport:
 _Candidate = tuple[int, int, int, AddressRegex | None, bool, PciDeviceSpec]
 """Position, mask and value of the address, its regular expression, remote_managed, and the spec."""
 
+_Place = tuple[str, str, PciAddress | None, PciAddress | None, tuple[str, ...]]
+"""The ids of a function; its address, its PF's and the interfaces of both, as far as a spec names them."""
+
 
 @dataclass(frozen=True, slots=True)
 class DeviceSpecs:
     """The specs of a host, in order, of which the first that matches counts (rule C13).
 
     They are compiled once: those with an exact address or a devname are found by it, the others
-    by the ids of a function. So a match takes as long with a thousand exact addresses as with ten.
+    by the ids of a function; what is found is kept for the next function with the same ids, such as
+    the next VF of a PF that is named. So a match takes as long with a thousand exact addresses as
+    with ten.
     """
 
     specs: tuple[PciDeviceSpec, ...]
@@ -102,6 +107,7 @@ class DeviceSpecs:
     _by_devname: dict[str, list[_Candidate]] = field(init=False, repr=False, compare=False)
     _unplaced: tuple[_Candidate, ...] = field(init=False, repr=False, compare=False)
     _by_ids: dict[tuple[str, str], tuple[_Candidate, ...]] = field(init=False, repr=False, compare=False)
+    _by_place: dict[_Place, tuple[_Candidate, ...]] = field(init=False, repr=False, compare=False)
     _nearest_by_ids: dict[tuple[str, str], PciDeviceSpec] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -120,6 +126,7 @@ class DeviceSpecs:
         object.__setattr__(self, "_by_devname", by_devname)
         object.__setattr__(self, "_unplaced", tuple(unplaced))
         object.__setattr__(self, "_by_ids", {})
+        object.__setattr__(self, "_by_place", {})
         object.__setattr__(self, "_nearest_by_ids", {})
 
     def __iter__(self) -> Iterator[PciDeviceSpec]:
@@ -132,29 +139,28 @@ class DeviceSpecs:
         """The spec that admits the function, or None. ``parent`` is its PF, where it is known."""
         address = function.address
         try:
-            candidates: Sequence[_Candidate] = self._by_ids[function.vendor_id, function.product_id]
+            candidates = self._by_ids[function.vendor_id, function.product_id]
         except KeyError:
             candidates = self._unplaced_for(function)
         placed = self._by_address
         if (
             address in placed
             or function.parent_addr in placed
-            or (self._by_devname and self._is_named(function, parent))
+            or (self._by_devname and self._named_interfaces(function, parent))
         ):
-            candidates = sorted((*self._placed_for(function, parent), *candidates), key=itemgetter(0))
+            candidates = self._candidates_at_place(function, parent)
         for _, mask, value, regex, remote_managed, spec in candidates:
             if (
                 address & mask == value
                 and (regex is None or regex.matches(address))
                 and not (remote_managed and not spec.can_manage(function, parent))
             ):
-                return spec if has_assignable_domain(function) and not function.is_bridge else None
+                return spec if address >> 16 <= MAX_ASSIGNABLE_DOMAIN and not function.is_bridge else None
         return None
 
     def fitting(self, function: PciFunction, parent: PciFunction | None) -> list[PciDeviceSpec]:
         """The specs whose matchers all fit, in order, whether or not they may admit the function."""
-        candidates = (*self._placed_for(function, parent), *self._unplaced_for(function))
-        specs = (candidate[-1] for candidate in sorted(candidates, key=itemgetter(0)))
+        specs = (candidate[-1] for candidate in self._candidates_at_place(function, parent))
         return [spec for spec in specs if spec.fits_place(function, parent)]
 
     def nearest(self, function: PciFunction, parent: PciFunction | None) -> PciDeviceSpec | None:
@@ -174,25 +180,34 @@ class DeviceSpecs:
         found: list[_Candidate] = []
         for address in {function.address, function.parent_addr}:
             found += self._by_address.get(address, ())
-        if self._by_devname:
-            for name in {*netdev_names(function), *netdev_names(parent)}:
-                found += self._by_devname.get(name, ())
+        for name in self._named_interfaces(function, parent):
+            found += self._by_devname[name]
         return found
 
-    def _is_named(self, function: PciFunction, parent: PciFunction | None) -> bool:
-        """Has it, or its PF, an interface that a spec names?"""
-        for holder in (function, parent):
-            if holder is not None and holder.netdevs:
-                for netdev in holder.netdevs:
-                    if netdev.name in self._by_devname:
-                        return True
-        return False
+    def _named_interfaces(self, function: PciFunction, parent: PciFunction | None) -> tuple[str, ...]:
+        """The interfaces of the function and of its PF that a spec names."""
+        names = {netdev.name for holder in (function, parent) if holder for netdev in holder.netdevs or ()}
+        return tuple(sorted(names & self._by_devname.keys()))
 
-    def _placed_for(self, function: PciFunction, parent: PciFunction | None) -> list[_Candidate]:
+    def _candidates_at_place(self, function: PciFunction, parent: PciFunction | None) -> tuple[_Candidate, ...]:
+        """The specs that the ids fit, in order: those that name the place, and those without one."""
+        address, parent_addr = function.address, function.parent_addr
         vendor_id, product_id = function.vendor_id, function.product_id
-        return [found for found in self._placed_at(function, parent) if found[-1].fits_ids(vendor_id, product_id)]
+        place = (
+            vendor_id,
+            product_id,
+            address if address in self._by_address else None,
+            parent_addr if parent_addr in self._by_address else None,
+            self._named_interfaces(function, parent) if self._by_devname else (),
+        )
+        found = self._by_place.get(place)
+        if found is None:
+            placed = [found for found in self._placed_at(function, parent) if found[-1].fits_ids(vendor_id, product_id)]
+            found = tuple(sorted((*placed, *self._unplaced_for(function)), key=itemgetter(0)))
+            self._by_place[place] = found
+        return found
 
-    def _unplaced_for(self, function: PciFunction) -> Sequence[_Candidate]:
+    def _unplaced_for(self, function: PciFunction) -> tuple[_Candidate, ...]:
         """The specs without a place that these ids fit; kept for the next function with the same."""
         vendor_id, product_id = function.vendor_id, function.product_id
         candidates = tuple(found for found in self._unplaced if found[-1].fits_ids(vendor_id, product_id))
