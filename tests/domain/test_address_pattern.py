@@ -164,6 +164,11 @@ def test_a_pattern_is_written_as_people_write_it() -> None:
     assert str(AddressRegex()) == "*"
 
 
+def test_a_domain_is_compared_whole() -> None:
+    assert not good("0000:3b:00.0").matches(PciAddress.parse("10000:3b:00.0"))
+    assert good("*:3b:00.0").matches(PciAddress.parse("10000:3b:00.0"))
+
+
 def test_only_an_address_without_an_open_field_is_exact() -> None:
     exact = good("0000:3b:00.0")
     assert isinstance(exact, AddressGlob)

@@ -4,7 +4,7 @@ import re
 import warnings
 from dataclasses import dataclass, field
 
-from laneway.domain.address import MAX_ASSIGNABLE_DOMAIN, MAX_BUS, MAX_FUNCTION, MAX_SLOT, PciAddress
+from laneway.domain.address import MAX_ASSIGNABLE_DOMAIN, MAX_BUS, MAX_DOMAIN, MAX_FUNCTION, MAX_SLOT, PciAddress
 from laneway.domain.config_entry import EntryReport
 from laneway.domain.errors import ErrorCode
 from laneway.domain.tags import nearest_key
@@ -37,7 +37,9 @@ class AddressGlob:
 
     def __post_init__(self) -> None:
         mask = value = 0
-        for (most, _, shift), part in zip(_FIELDS.values(), self._parts, strict=True):
+        # A function may stand in a domain that is larger than any that a spec can name.
+        widest = (MAX_DOMAIN, MAX_BUS, MAX_SLOT, MAX_FUNCTION)
+        for (_, _, shift), most, part in zip(_FIELDS.values(), widest, self._parts, strict=True):
             if part is not None:
                 mask |= most << shift
                 value |= part << shift
