@@ -27,6 +27,7 @@ SEED = 2
 MOST_CONSUMERS = 24
 
 _ATTRIBUTES = ("numa_node", "pcie_root", "parent", "physical_network")
+_NETWORKS = {"8086": ("physnet0", "physnet7"), "15b3": ("physnet1", "physnet2"), "14e4": ("physnet3",)}
 _PERCENTS = (50, 90, 99, 100)
 
 
@@ -84,14 +85,14 @@ def _claim(random: Random, consumer: str) -> ClaimRequest:
 def _request(random: Random, name: str) -> DeviceRequest:
     make = random.choice(shapes.MAKES)
     is_pf = random.random() < 0.1
-    network = random.choice((None, None, "physnet0", "physnet1", "physnet2", "physnet3"))
+    network = random.choice((None, None, *_NETWORKS[make.vendor_id]))
     return DeviceRequest(
         name=name,
         alternatives=(
             Alternative(
-                vendor_id=random.choice((make.vendor_id, None)) if network else make.vendor_id,
+                vendor_id=make.vendor_id if network is None else random.choice((make.vendor_id, None)),
                 dev_type=DevType.PF if is_pf else DevType.VF,
-                tags={} if network is None or random.random() < 0.5 else {"physical_network": network},
+                tags={} if network is None else {"physical_network": network},
             ),
         ),
         count=1 if is_pf else random.choice((1, 1, 2, 4, 8)),

@@ -37,7 +37,7 @@ def _matching(size: int) -> dict[str, float]:
     pairs = _with_parents(inventory)
     assert all(specs.match(function, parent) for function, parent in pairs)
     return {
-        f"match.{size}": seconds(lambda: [specs.match(function, parent) for function, parent in pairs]),
+        f"match.{size}": seconds_each(lambda: [specs.match(function, parent) for function, parent in pairs], times=5),
         f"admit.{size}": seconds(lambda: admit(inventory, specs)),
     }
 

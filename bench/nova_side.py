@@ -38,7 +38,7 @@ def _matching(size: int) -> dict[str, float]:
     devices = _devices(size)
     specs = whitelist.Whitelist(conf.CONF.pci.device_spec)
     assert all(specs.device_assignable(device) for device in devices)
-    return {f"match.{size}": seconds(lambda: [specs.device_assignable(device) for device in devices], repeat=3)}
+    return {f"match.{size}": seconds_each(lambda: [specs.device_assignable(device) for device in devices], times=5)}
 
 
 def _syncing(size: int) -> dict[str, float]:
