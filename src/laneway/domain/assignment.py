@@ -14,14 +14,14 @@ from collections.abc import Mapping
 from typing import Self
 
 from laneway.domain.address import PciAddress
-from laneway.domain.assignment_bound import NEVER
+from laneway.domain.assignment_addition import NEVER
 from laneway.domain.assignment_component import Raw
 from laneway.domain.assignment_model import Model
 from laneway.domain.assignment_problem import AssignmentProblem, Cohort, NoSolution, SearchExhausted, Solution
 from laneway.domain.assignment_search import Meter, OutOfNodesError, Search
 from laneway.domain.assignment_universe import State
 
-DEFAULT_BUDGET = 120_000
+DEFAULT_BUDGET = 100_000
 """Nodes of a search: about two seconds of one core at the worst."""
 
 

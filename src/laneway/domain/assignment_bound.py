@@ -4,16 +4,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from laneway.domain.assignment_component import ComponentType, Position, Raw, bits_of
+from laneway.domain.assignment_addition import ANY, NEVER, Addition, Additions
+from laneway.domain.assignment_component import bits_of
 from laneway.domain.assignment_local import LocalStates
 from laneway.domain.assignment_model import Model
-from laneway.domain.assignment_prices import Column, Prices, can_join
-
-NEVER = 1 << 400
-"""The cost of what cannot be."""
-
-ANY = 0
-"""In place of a shared value: whatever value there is."""
+from laneway.domain.assignment_prices import Prices
 
 
 class Left(NamedTuple):
@@ -35,34 +30,11 @@ class Left(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """What components add together: see ``_Local``."""
+    """What components add together: see ``Addition``."""
 
     worth: int
     saves: int
     paid: int
-
-
-class _Local(NamedTuple):
-    """What one component in a local state adds to the bounds.
-
-    ``worth`` is the price (0 or less) of all that can still be taken of it, ``saves`` how many
-    lost devices could still be chosen, ``paid`` how many are lost already that the price of a
-    distinct choice has in it. ``room`` is how many devices a class could take that have a shared
-    value (or ANY). What one of them would cost beyond the prices are the ``gaps`` where nothing is
-    newly lost by it, and the ``losses`` where something is. ``dues`` is what
-    a class pays beyond its price whose match constraint has its value here; ``bound`` has these
-    constraints. ``kind`` is the component's type.
-    """
-
-    worth: int
-    saves: int
-    paid: int
-    room: Mapping[tuple[int, int], int]
-    gaps: Mapping[tuple[int, int], int]
-    losses: Mapping[tuple[int, int], int]
-    dues: Mapping[int, int]
-    bound: int
-    kind: int
 
 
 _Option = tuple[int, int, int]
@@ -77,12 +49,12 @@ class Bounds:
         self._states = states
         self._untouched = untouched
         self._classes = range(len(model.classes))
-        self._locals: dict[int, _Local] = {}
+        self._locals: dict[int, Addition] = {}
         found = [Prices(model, states, untouched, place) for place in (*range(model.constraints[0]), None)]
         self.is_feasible = all(one.is_feasible for one in found)
         if self.is_feasible:
             self._prices = max(found, key=lambda one: one.total)
-            self._common_values()
+            self._additions = Additions(model, states, untouched, self._prices)
             self._prepare()
 
     def left(self, counts: tuple[int, ...]) -> Left:
@@ -94,7 +66,9 @@ class Bounds:
             price=sum(count * price for count, price in zip(counts, self._prices.classes, strict=True)),
             savers=sum(counts[k] for k in self._savers),
             distinct=sum(counts[k] for k in self._distinct),
-            common=tuple(min((_due(counts, dues) for dues in values.values()), default=0) for values in self._values),
+            common=tuple(
+                min((_due(counts, dues) for dues in values.values()), default=0) for values in self._additions.dues
+            ),
         )
 
     def sums(self, left: Left, used: int, touched: tuple[int, ...]) -> Sums:
@@ -121,7 +95,7 @@ class Bounds:
         if left.turn is None:
             return 0
         bound = left.price + self._worth + sums.worth
-        for constraint in range(len(self._values)):
+        for constraint in range(len(self._additions.dues)):
             bound += self._common_due(left, used, constraint)
         if sums.saves or sums.paid:
             spared = min(sums.saves, left.savers) + min(sums.paid, left.distinct * self._most_paid)
@@ -144,18 +118,18 @@ class Bounds:
                     gaps.append((kinds.bit_count(), gap, kinds))
         return self.quick(left, used, self.sums(left, used, touched)) + _together(gaps)
 
-    def _gap(self, left: Left, used: int, touched: list[_Local], met: Mapping[int, int], k: int) -> tuple[int, int]:
+    def _gap(self, left: Left, used: int, touched: list[Addition], met: Mapping[int, int], k: int) -> tuple[int, int]:
         """What a class costs beyond the prices and what its match constraint pays, and where.
 
         That is the types of components (a mask) that its devices can come from.
         """
-        constraint = self._constraint_of[k]
+        constraint = self._additions.constraint_of[k]
         value = ANY
         counted = 0
         if constraint is not None:
             counted = self._common_due(left, used, constraint)
             if used >> constraint & 1:
-                value = next((shared for shared in self._shared_values[constraint] if used & shared), ANY)
+                value = next((shared for shared in self._additions.shared[constraint] if used & shared), ANY)
                 if value == ANY:
                     return self._gap_at(left, touched, constraint, k)
         key = k, value
@@ -169,12 +143,14 @@ class Bounds:
         loss = _least(loss, self._losses.get(key, ()), met)
         return _beyond(gap, loss, left.counts[k], counted), self._kinds.get(key, 0)
 
-    def _gap_at(self, left: Left, touched: list[_Local], constraint: int, k: int) -> tuple[int, int]:
+    def _gap_at(self, left: Left, touched: list[Addition], constraint: int, k: int) -> tuple[int, int]:
         """The gap of a class whose match constraint has its value in one component."""
         for local in touched:
             if local.bound >> constraint & 1:
                 gap, loss = local.gaps.get((k, ANY), NEVER), local.losses.get((k, ANY), NEVER)
-                counted = sum(left.counts[j] * d for j, d in local.dues.items() if self._constraint_of[j] == constraint)
+                counted = sum(
+                    left.counts[j] * d for j, d in local.dues.items() if self._additions.constraint_of[j] == constraint
+                )
                 return _beyond(gap, loss, left.counts[k], counted), 1 << local.kind
         return NEVER, 0
 
@@ -182,9 +158,9 @@ class Bounds:
         """What the classes of a match constraint pay beyond the prices, unless its value is one component's."""
         if not used >> constraint & 1:
             return left.common[constraint]
-        for shared in self._shared_values[constraint]:
+        for shared in self._additions.shared[constraint]:
             if used & shared:
-                return _due(left.counts, self._values[constraint][0, shared])
+                return _due(left.counts, self._additions.dues[constraint][0, shared])
         return 0
 
     def _price_of(self, shared: int) -> int:
@@ -192,38 +168,6 @@ class Bounds:
         return sum(self._priced[bit] for bit in bits_of(shared & self._priced_bits))
 
     # -- what all states have in common
-
-    def _shape(self, state: int) -> ComponentType:
-        return self._states.types[self._states.type_of[state]]
-
-    def _common_values(self) -> None:
-        """What each class pays at least beyond the prices for each value of its first match constraint.
-
-        A value is known by (0, its bit) where it is shared, else by (1 + type, token).
-        """
-        constraints = range(self._model.constraints[1])
-        self._constraint_of = [
-            next((c for c in constraints if one.matches >> c & 1), None) for one in self._model.classes
-        ]
-        self._values: list[dict[tuple[int, int], dict[int, int]]] = [{} for _ in constraints]
-        for state in self._untouched:
-            kind = self._states.type_of[state]
-            for place, position in enumerate(self._shape(state).positions):
-                for k in self._shape(state).classes[place]:
-                    constraint = self._constraint_of[k]
-                    if constraint is None:
-                        continue
-                    beyond = self._prices.beyond(kind, place, k)
-                    mine, shared = position.common[constraint]
-                    for key in (*((1 + kind, t) for t in bits_of(mine)), *((0, s) for s in bits_of(shared))):
-                        dues = self._values[constraint].setdefault(key, {})
-                        dues[k] = min(dues.get(k, NEVER), beyond)
-        self._shared_values = [[bit for owner, bit in found if not owner] for found in self._values]
-        for constraint, values in enumerate(self._values):
-            for k in self._classes:
-                if self._constraint_of[k] == constraint:
-                    for dues in values.values():
-                        dues.setdefault(k, NEVER)
 
     def _prepare(self) -> None:
         type_of = self._states.type_of
@@ -234,7 +178,8 @@ class Bounds:
         distinct: set[int] = set()
         self._most_paid = 0
         for state in self._untouched:
-            kind, shape = type_of[state], self._shape(state)
+            kind = type_of[state]
+            shape = self._states.types[kind]
             distinct.update(k for k in self._classes if self._prices.is_distinct(kind, k))
             for place, position in enumerate(shape.positions):
                 if position.size and position.hit_by & ~position.excludes:
@@ -243,7 +188,7 @@ class Bounds:
                     self._most_paid = max(self._most_paid, *(shape.positions[other].size for other in position.hits))
         self._savers = tuple(sorted(savers))
         self._distinct = tuple(sorted(distinct))
-        self._base = {type_of[state]: self._plain(state) for state in self._untouched}
+        self._base = {type_of[state]: self._additions.of(state) for state in self._untouched}
         bases = [(type_of[state], number, self._base[type_of[state]]) for state, number in self._untouched.items()]
         self._worth = sum(local.worth * number for _, number, local in bases) + sum(self._priced.values())
         self._room: Counter[tuple[int, int]] = Counter()
@@ -256,88 +201,15 @@ class Bounds:
         self._losses = _by_key((local.losses, kind, number) for kind, number, local in bases)
         self._scarce = {k for k in self._classes if self._room[k, ANY] < 2 * self._model.wanted}
 
-    # -- what each component adds
-
-    def _local(self, state: int) -> _Local:
+    def _local(self, state: int) -> Addition:
         """What a touched component adds, beside what it added untouched."""
         found = self._locals.get(state)
         if found is None:
             base = self._base[self._states.type_of[state]]
-            plain = self._plain(state)
+            plain = self._additions.of(state)
             room = {key: plain.room.get(key, 0) - before for key, before in base.room.items()}
             found = self._locals[state] = plain._replace(worth=plain.worth - base.worth, room=room)
         return found
-
-    def _plain(self, state: int) -> _Local:
-        kind = self._states.type_of[state]
-        shape, raw = self._shape(state), self._states.raws[state]
-        prices = self._prices
-        takers = [
-            [k for k in shape.classes[place] if shape.takers(raw, place) >> k & 1]
-            for place in range(len(shape.positions))
-        ]
-        saves = 0
-        room: dict[tuple[int, int], int] = {}
-        gaps: dict[tuple[int, int], int] = {}
-        losses: dict[tuple[int, int], int] = {}
-        worth: dict[tuple[Column, int], int] = {}
-        expected: set[int] = set()
-        for place, position in enumerate(shape.positions):
-            if any(prices.is_distinct(kind, k) for k in takers[place]):
-                expected.update(other for other in position.hits if prices.in_distinct_price(kind, place, other))
-        for place, position in enumerate(shape.positions):
-            if not takers[place]:
-                continue
-            remaining = shape.remaining(raw, place)
-            if position.size and shape.is_hit(raw, place):
-                saves += position.size - (raw[place] >> shape.bits)
-            newly = self._model.weights.lost * self._newly_lost(kind, raw, place, expected)
-            for k in takers[place]:
-                column = prices.column(kind, place, k)
-                price = prices.columns[column]
-                if price and column.of != "shared":
-                    key = column, 0 if column.of == "token" else place
-                    worth[key] = price * (remaining if column.of == "room" else 1)
-                once = shape.distinct[k] & position.own or shape.tokens[place][k]
-                beyond = prices.beyond(kind, place, k) + newly
-                least = losses if newly else gaps
-                for value in self._values_of(position, k):
-                    room[k, value] = room.get((k, value), 0) + (1 if once else remaining)
-                    least[k, value] = min(least.get((k, value), beyond), beyond)
-        paid = sum(shape.positions[other].size for other in expected if shape.is_hit(raw, other))
-        bound, dues = self._bound_here(kind, raw)
-        return _Local(sum(worth.values()), saves, paid, room, gaps, losses, dues, bound, kind)
-
-    def _values_of(self, position: Position, k: int) -> list[int]:
-        """ANY, and the shared values of a position for the match constraint of a class."""
-        constraint = self._constraint_of[k]
-        return [ANY] if constraint is None else [ANY, *bits_of(position.common[constraint][1])]
-
-    def _bound_here(self, kind: int, raw: Raw) -> tuple[int, dict[int, int]]:
-        """The match constraints that have their value in a component, and what their classes pay for it."""
-        bound = 0
-        dues: dict[int, int] = {}
-        for constraint, tokens in enumerate(self._states.types[kind].common):
-            if raw[-1] & tokens:
-                bound |= 1 << constraint
-                dues |= self._values[constraint].get((1 + kind, raw[-1] & tokens), {})
-        return bound, dues
-
-    def _newly_lost(self, kind: int, raw: Raw, place: int, expected: set[int]) -> int:
-        """What a choice of a position loses that no later choice can save and that is in no price.
-
-        ``expected`` are the positions whose loss is in the price of a distinct choice that can still come.
-        """
-        shape = self._states.types[kind]
-        return sum(
-            shape.positions[other].size
-            for other in shape.positions[place].hits
-            if other != place
-            and other not in expected
-            and not self._prices.in_sure_price(kind, place, other)
-            and not shape.is_hit(raw, other)
-            and not can_join(shape, other, place)
-        )
 
 
 def _due(counts: tuple[int, ...], dues: Mapping[int, int]) -> int:

@@ -154,11 +154,6 @@ class Model:
 
     # -- values of constraints
 
-    def values(self) -> set[int]:
-        """All values that make a difference."""
-        distinct = {value for values in self.distinct_values for _, value in values}
-        return distinct.union(*(values for one in self.match_values for values in one))
-
     def _holders(self, i: int, concerned: Iterable[int]) -> dict[Hashable, int]:
         """The values that these cohorts have for a constraint, each with those that have it."""
         holders: defaultdict[Hashable, int] = defaultdict(int)

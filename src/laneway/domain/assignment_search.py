@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from laneway.domain.assignment_bound import NEVER
+from laneway.domain.assignment_addition import NEVER
 from laneway.domain.assignment_build import components_of
 from laneway.domain.assignment_local import LocalStates
 from laneway.domain.assignment_model import Model
@@ -144,7 +144,7 @@ class Search:
 
     def _moves(self, state: State) -> list[Move]:
         found = self.universe.moves(state)
-        self._meter.spend(1 + (len(found) + len(state[2])) // 4)
+        self._meter.spend(1 + (len(found) + len(state[2])) // 12)
         return found
 
     def _child(self, state: State, move: Move) -> State:
