@@ -100,7 +100,7 @@ class _Builder:
         )
 
     def _sriov(self, one: NodeFunction) -> Sriov | None:
-        """libvirt before 1.3 writes ``virt_functions`` without a maximum, and then for any function, without VFs."""
+        """Old libvirts write ``virt_functions`` without a maximum, and then for functions without SR-IOV, too."""
         if one.vfs is None or (not one.vfs and one.total_vfs is None):
             return None
         known = (vf for address in one.vfs if (vf := self._host.functions.get(address)))
