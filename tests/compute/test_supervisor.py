@@ -85,3 +85,10 @@ def test_signs_of_life_come_as_often_as_they_are_waited_for(
 @pytest.mark.parametrize("name", ["", "vsock:2:1234", "relative", "/nowhere/notify"])
 def test_without_a_manager_that_can_be_reached_nothing_is_said_and_nothing_fails(name: str) -> None:
     Supervisor({"NOTIFY_SOCKET": name}).ready("12 devices")
+
+
+def test_a_manager_that_does_not_read_is_not_waited_for(manager: socket.socket) -> None:
+    told = supervisor(manager)
+    for _ in range(10_000):
+        told.summary("12 devices")
+    assert received(manager) == ["STATUS=12 devices"]

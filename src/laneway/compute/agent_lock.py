@@ -5,7 +5,7 @@ import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
 
-_WAIT_SECONDS = 1.0
+_WAIT_SECONDS = 0.5
 """Longer than anybody takes to look whether it is held."""
 
 

@@ -4,6 +4,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 _NEVER = float("inf")
 
@@ -13,7 +14,8 @@ class Supervisor:
 
     ``environment`` says so: NOTIFY_SOCKET names a datagram socket, WATCHDOG_USEC how many
     microseconds it waits for a sign of life, WATCHDOG_PID from whom. Without the first nothing is
-    ever sent. A manager that cannot be reached is not worth failing for.
+    ever sent. A manager that cannot be reached is not worth failing for, nor one
+    that does not read worth waiting for.
     """
 
     def __init__(self, environment: Mapping[str, str], monotonic: Callable[[], float] = time.monotonic) -> None:
@@ -48,11 +50,9 @@ class Supervisor:
     def _send(self, message: str) -> None:
         if self._address is None:
             return
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
-            try:
-                sender.sendto(message.encode(), self._address)
-            except OSError:
-                return
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender, suppress(OSError):
+            sender.setblocking(False)
+            sender.sendto(message.encode(), self._address)
 
 
 def _socket_address(name: str) -> str | None:
