@@ -1,7 +1,6 @@
 """What the lines are made for: how wide it is, whether it shows colours and box characters."""
 
 import os
-import shutil
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import IO
@@ -50,10 +49,16 @@ def screen_of(stream: IO[str], color: str) -> Screen:
     terminal = stream.isatty()
     capable = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return Screen(
-        width=shutil.get_terminal_size().columns if terminal else None,
+        width=_width() if terminal else None,
         color=color == "always" or (color == "auto" and capable),
         unicode="utf" in (getattr(stream, "encoding", None) or "").lower(),
     )
+
+
+def _width() -> int:
+    from shutil import get_terminal_size  # noqa: PLC0415 - start-up counts, and it imports every archive format
+
+    return get_terminal_size().columns
 
 
 def printable(text: str) -> str:
