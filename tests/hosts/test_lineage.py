@@ -28,7 +28,7 @@ LOST = Lineage(PF.address, 2, None)
         pytest.param(NONE, None, Sriov(total_vfs=8), DevType.PF, id="VFs are possible, though none is made"),
         pytest.param(NONE, None, Sriov(total_vfs=0, num_vfs=0), DevType.PCI, id="SR-IOV that is turned off"),
         pytest.param(NONE, None, Sriov(num_vfs=2), DevType.PF, id="VFs, of a total that is not told"),
-        pytest.param(NONE, None, Sriov(), DevType.PCI, id="SR-IOV of which nothing is told"),
+        pytest.param(NONE, None, Sriov(), DevType.PF, id="SR-IOV, without a number of VFs"),
         pytest.param(THIRD, None, None, DevType.VF, id="a VF"),
         pytest.param(THIRD, None, Sriov(total_vfs=8), DevType.VF, id="a VF that could have VFs itself"),
         pytest.param(THIRD, Vdpa(name="vdpa0"), None, DevType.VDPA, id="a VF with a vDPA device"),

@@ -19,6 +19,7 @@ from laneway.hosts.snapshot import SnapshotHostDriver
 from laneway.interfaces.host_driver import HostDriver
 
 OURS = {
+    "hyperv": "laneway.hosts.hyperv:HyperVHostDriverFactory",
     "libvirt": "laneway.hosts.libvirt:LibvirtHostDriverFactory",
     "linux": "laneway.hosts.linux:LinuxHostDriverFactory",
     "snapshot": "laneway.hosts.snapshot:SnapshotHostDriverFactory",

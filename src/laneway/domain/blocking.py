@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from laneway.domain.address import PciAddress
 from laneway.domain.device import BlockReason, PciDevice
-from laneway.domain.inventory import Inventory, PciFunction
+from laneway.domain.inventory import Inventory, Opener, PciFunction
 
 IN_USE = "in_use_by"
 OPENED = "opened_by"
@@ -82,7 +82,7 @@ def opened_blocks(
         function = opened.get(other)
         if function is None or other in owned or not function.opened_by:
             continue
-        who = ", ".join(f"{opener.name or 'process'} ({opener.pid})" for opener in function.opened_by)
+        who = ", ".join(map(_opener, function.opened_by))
         subject = "it is" if other == address else f"{other} is"
         reasons.append(
             BlockReason(
@@ -92,6 +92,11 @@ def opened_blocks(
             )
         )
     return tuple(reasons)
+
+
+def _opener(opener: Opener) -> str:
+    name = opener.name or "process"
+    return name if opener.pid is None else f"{name} ({opener.pid})"
 
 
 def _counts_as_used(function: PciFunction, devices: Mapping[PciAddress, PciDevice]) -> bool:

@@ -67,9 +67,9 @@ class Vdpa:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """A base address register: ``size`` in bytes."""
+    """A base address register: ``size`` in bytes. Windows does not tell its ``index``."""
 
-    index: int
+    index: int | None = None
     size: int
     bits: int | None = None
     prefetchable: bool | None = None
@@ -95,9 +95,12 @@ class HostUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opener:
-    """A process that holds the function's vfio or vhost-vdpa node open."""
+    """A process that holds the function's vfio or vhost-vdpa node open.
 
-    pid: int
+    On Hyper-V it is the VM that has the function, by its name; no process need run for that.
+    """
+
+    pid: int | None = None
     name: str | None = None
 
 

@@ -9,6 +9,8 @@ from laneway.domain.inventory import PciFunction, Problem
 from laneway.hosts.observed_vm import ObservedVm
 from laneway.interfaces.running_vms import RunningVm, RunningVms
 
+_KINDS = {"libvirt": "the libvirt domain", "qemu": "the QEMU process", "hyperv": "the virtual machine"}
+
 
 def assign_functions(
     observed: Sequence[ObservedVm], functions: Sequence[PciFunction], problems: Iterable[Problem] = ()
@@ -59,7 +61,7 @@ def _devices_of(
 
 
 def _holds(function: PciFunction, pid: int | None) -> bool:
-    return any(opener.pid == pid for opener in function.opened_by or ())
+    return pid is not None and any(opener.pid == pid for opener in function.opened_by or ())
 
 
 def _may_hold(function: PciFunction, pid: int | None) -> bool:
@@ -77,7 +79,7 @@ def _contested_notes(
 def _stranger_notes(functions: Iterable[PciFunction], known: set[int | None]) -> Iterator[Problem]:
     for function in functions:
         for opener in function.opened_by or ():
-            if opener.pid not in known:
+            if opener.pid is not None and opener.pid not in known:
                 yield Problem(
                     address=str(function.address),
                     attribute="opened_by",
@@ -96,5 +98,4 @@ def _consumers(observed: Sequence[ObservedVm]) -> list[str]:
 
 
 def _title(vm: ObservedVm) -> str:
-    kind = "the libvirt domain" if vm.source == "libvirt" else "the QEMU process"
-    return f"{kind} {vm.name or vm.uuid or vm.pid}"
+    return f"{_KINDS[vm.source]} {vm.name or vm.uuid or vm.pid}"

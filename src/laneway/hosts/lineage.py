@@ -29,8 +29,8 @@ class Lineage(NamedTuple):
             return DevType.VDPA
         if self.is_vf:
             return DevType.VF
-        # num_vfs counts where the host tells no total.
-        if sriov is not None and (sriov.total_vfs or (sriov.total_vfs is None and sriov.num_vfs)):
+        # Where the host tells no total, num_vfs counts; where it tells neither, that the function has SR-IOV at all.
+        if sriov is not None and (sriov.num_vfs if sriov.total_vfs is None else sriov.total_vfs) != 0:
             return DevType.PF
         return DevType.PCI
 

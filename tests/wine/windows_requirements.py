@@ -1,0 +1,27 @@
+"""Prints what of a pinned requirements file the suite needs on Windows: ``windows_requirements.py FILE``."""
+
+import re
+import sys
+from pathlib import Path
+
+NEEDED = {
+    *("alembic", "click", "msgspec", "rich", "sqlalchemy", "oslo-config"),
+    *("mako", "markupsafe", "markdown-it-py", "mdurl", "pygments", "typing-extensions"),
+    *("netaddr", "oslo-i18n", "pbr", "pyyaml", "rfc3986", "stevedore"),
+    *("pytest", "pytest-xdist", "execnet", "iniconfig", "packaging", "pluggy"),
+    *("hypothesis", "attrs", "sortedcontainers", "jsonschema", "jsonschema-specifications", "referencing"),
+}
+"""What ``laneway`` and its tests import, but for rpds (see ``stand_ins``); the checkers of code run on the host."""
+
+
+def selected(text: str) -> str:
+    """The pins of the packages that are needed, each with its hashes."""
+    blocks = re.split(r"\n(?=[a-z])", text)
+    found = {name: block for block in blocks if (name := block.partition("==")[0]) in NEEDED}
+    missing = NEEDED - found.keys()
+    assert not missing, f"the requirements do not pin {sorted(missing)}"
+    return "\n".join(found.values()) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(selected(Path(sys.argv[1]).read_text()))
