@@ -19,6 +19,7 @@ from laneway.domain.request import ClaimRequest
 
 PLAIN = Screen()
 PF = "0000:31:00.0"
+UNKNOWN = "It is not known whether the host is ready to give devices away"
 
 
 def page(views: list[FunctionView], **options: Any) -> list[str]:
@@ -46,7 +47,7 @@ def test_the_page_of_a_host() -> None:
         "",
         "1 bridge or system peripheral is not listed; --all lists every function.",
         "",
-        "Ready to give devices away",
+        UNKNOWN,
     ]
 
 
@@ -61,12 +62,29 @@ def test_the_page_as_a_tree() -> None:
 
 
 def test_the_page_of_a_host_without_functions() -> None:
-    assert page([]) == ["h1: 0 PCI functions", "", "Ready to give devices away"]
+    assert page([]) == ["h1: 0 PCI functions", "", UNKNOWN]
 
 
-def test_a_host_that_is_ready_says_what_makes_it_so() -> None:
-    platform = Platform(iommu="intel", interrupt_remapping=True, vfio_pci=False)
-    assert readiness_block(platform, (), PLAIN) == ["Ready to give devices away: IOMMU intel, interrupt remapping"]
+@pytest.mark.parametrize(
+    ("platform", "line"),
+    [
+        pytest.param(
+            Platform(iommu="intel", interrupt_remapping=True, vfio_pci=True),
+            "Ready to give devices away: IOMMU intel, interrupt remapping, vfio-pci",
+            id="all that it takes is there",
+        ),
+        pytest.param(Platform(dda=True), "Ready to give devices away: discrete device assignment", id="on Windows"),
+        pytest.param(
+            Platform(iommu="intel", vfio_pci=True),
+            f"{UNKNOWN} (IOMMU intel, vfio-pci; not known: interrupt remapping)",
+            id="something is not known",
+        ),
+        pytest.param(Platform(), UNKNOWN, id="nothing is known"),
+        pytest.param(None, UNKNOWN, id="a driver that does not tell"),
+    ],
+)
+def test_a_host_without_notes_says_what_is_known(platform: Platform | None, line: str) -> None:
+    assert readiness_block(platform, (), PLAIN) == [line]
 
 
 def test_what_stands_in_the_way_is_told_with_its_remedy() -> None:

@@ -11,11 +11,13 @@ _INDENT = " " * 2
 
 
 def readiness_block(platform: Platform | None, notes: Sequence[ReadinessNote], screen: Screen) -> list[str]:
-    """One line when nothing stands in the way, else each note with its remedy below it."""
-    if not notes:
-        known = _platform_words(platform)
-        return [screen.paint(f"Ready to give devices away{': ' + known if known else ''}", Tone.GOOD)]
-    lines = [screen.paint("Readiness", Tone.STRONG)]
+    """One line when nothing is known to stand in the way, else each note with its remedy below it."""
+    return notes_block(notes, screen) or [_without_notes(platform or Platform(), screen)]
+
+
+def notes_block(notes: Sequence[ReadinessNote], screen: Screen) -> list[str]:
+    """Each note with its remedy below it; nothing where there are none."""
+    lines = [screen.paint("Readiness", Tone.STRONG)] if notes else []
     for note in notes:
         lines.extend(_note_lines(note, screen))
     return lines
@@ -46,12 +48,23 @@ def _fitted(text: str, width: int | None) -> list[str]:
     return [text] if width is None else wrapped(text, width)
 
 
-def _platform_words(platform: Platform | None) -> str:
-    if platform is None:
-        return ""
-    parts = [
-        f"IOMMU {platform.iommu}" if platform.iommu else "",
-        "interrupt remapping" if platform.interrupt_remapping else "",
-        "vfio-pci" if platform.vfio_pci else "",
-    ]
-    return ", ".join(part for part in parts if part)
+def _without_notes(platform: Platform, screen: Screen) -> str:
+    """No note is good news only of a host of which is known what passthrough needs."""
+    facts = _facts(platform)
+    there = ", ".join(name for name, value in facts if value)
+    unknown = ", ".join(name for name, value in facts if value is None)
+    if not unknown:
+        return screen.paint(f"Ready to give devices away: {there}", Tone.GOOD)
+    found = f" ({there}; not known: {unknown})" if there else ""
+    return screen.paint(f"It is not known whether the host is ready to give devices away{found}", Tone.WAITING)
+
+
+def _facts(platform: Platform) -> tuple[tuple[str, object], ...]:
+    """What passthrough needs: on Windows discrete device assignment, elsewhere three things of the kernel."""
+    if platform.dda is not None:
+        return (("discrete device assignment", platform.dda),)
+    return (
+        (f"IOMMU {platform.iommu or ''}".strip(), platform.iommu),
+        ("interrupt remapping", platform.interrupt_remapping),
+        ("vfio-pci", platform.vfio_pci),
+    )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from laneway.cli.render.readiness import readiness_block
+from laneway.cli.render.readiness import notes_block
 from laneway.cli.render.screen import Screen, Tone
 from laneway.contracts.agent_status import AgentStatus, Problem, Trouble
 from laneway.contracts.status import HostStatus
@@ -37,7 +37,8 @@ def status_page(status: HostStatus, screen: Screen) -> list[str]:
             _row("devices", str(status.devices), screen),
             *_troubles(agent, screen),
         ]
-    return [*lines, "", *readiness_block(None, status.readiness, screen)]
+    notes = notes_block(status.readiness, screen)
+    return [*lines, "", *notes] if notes else lines
 
 
 def reload_page(agent: AgentStatus, screen: Screen) -> list[str]:
