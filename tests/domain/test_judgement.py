@@ -7,6 +7,7 @@ import pytest
 from domain.hosts import A_PF, A_VF, allocate, at, claim, function, pf, take, tracker, used, vf, wants
 from laneway.domain.device import Attach
 from laneway.domain.explanation import Rule, sentences
+from laneway.domain.inventory import PciFunction
 from laneway.domain.judgement import explain
 from laneway.domain.request import ClaimRequest, Constraint, ConstraintKind, DeviceRequest, NumaPolicy
 from laneway.domain.tracker import PciDeviceTracker
@@ -92,6 +93,27 @@ def test_a_function_with_the_right_ids_that_no_spec_admits_is_named() -> None:
         "not admitted by any device spec",
         (at(CARD),),
     )
+
+
+@pytest.mark.parametrize(
+    ("beyond", "spec", "words"),
+    [
+        pytest.param(function("10000:01:00.0"), {"address": "*"}, "its domain 10000 is above ffff", id="a high domain"),
+        pytest.param(
+            function(CARD),
+            {"address": "*", "remote_managed": True},
+            "its VPD has no card serial number",
+            id="a remote-managed device without a serial number",
+        ),
+    ],
+)
+def test_why_a_function_with_the_right_ids_may_not_be_admitted_is_told(
+    beyond: PciFunction, spec: dict[str, object], words: str
+) -> None:
+    (count,) = explain(tracker(beyond, specs=[spec]).view, claim("vm2", wants(product_id="37c8"))).requests[0].rules
+    assert (count.code, count.addresses) == (Rule.NOT_ADMITTED, (beyond.address,))
+    assert count.message.startswith("not admitted: ")
+    assert words in count.message
 
 
 def test_a_group_that_is_not_viable_removes_nothing_from_a_request_beside_vfio() -> None:

@@ -85,7 +85,7 @@ def test_every_spec_that_fits_but_may_not_admit_is_named() -> None:
     )
     refusals = why_not(vf("0000:82:00.3", "0000:82:00.0"), None, found)
     assert [refusal.message for refusal in refusals] == [
-        f"device_spec entry {entry} is remote_managed, and its VPD and its PF's has no card serial number"
+        f"device_spec entry {entry} is remote_managed, and neither its VPD nor its PF's has a card serial number"
         for entry in (0, 1)
     ]
 

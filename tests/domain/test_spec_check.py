@@ -148,7 +148,7 @@ def test_a_spec_that_admits_nothing_is_a_warning_that_says_why(
 def test_each_reason_why_a_spec_admits_nothing_is_told_once() -> None:
     (warning,) = check({"vendor_id": "8086", "remote_managed": True}).warnings
     assert warning.message.count("which a PF cannot be") == 1
-    assert warning.message.count("no card serial number") == 1
+    assert warning.message.count("has a card serial number") == 1
     assert warning.message.count("it is a bridge") == 1
 
 
@@ -178,6 +178,25 @@ def test_a_spec_that_earlier_ones_leave_nothing_for_is_reported(
     values: list[object], found: list[tuple[str, int]]
 ) -> None:
     assert codes(check(*values)) == found
+
+
+@pytest.mark.parametrize(
+    ("earlier", "words"),
+    [
+        ([{"address": "*:81:*.*"}], "as entry 0 admits all that it fits"),
+        ([{"product_id": "1572"}, {"product_id": "154c"}], "as entries 0 and 1 admit all that it fits"),
+        (
+            [{"address": "*:*:00.*"}, {"address": "*:*:02.0"}, {"address": "*:*:02.1"}],
+            "as entries 0, 1 and 2 admit all that it fits",
+        ),
+    ],
+    ids=["one", "two", "three"],
+)
+def test_the_entries_that_shadow_another_are_named(earlier: list[object], words: str) -> None:
+    (shadowed,) = (
+        problem for problem in check(*earlier, {"vendor_id": "8086"}).warnings if problem.entry == len(earlier)
+    )
+    assert words in shadowed.message
 
 
 def test_a_pf_and_its_vfs_are_noted_once_for_each_pair_of_entries() -> None:

@@ -125,7 +125,7 @@ def _why_nothing_serves(alias: Alias, host: HostView) -> str:
 def _dangers(host: HostView) -> Iterator[Danger]:
     for spec in host.report.specs:
         if _fits_everything(spec):
-            yield Danger("admits_everything", f"entry {spec.entry} admits every function", entry=spec.entry)
+            yield Danger("admits_everything", f"entry {spec.entry} fits every function of the host", entry=spec.entry)
     for address, device in sorted(host.admitted.items()):
         uses = ", ".join(f"{use.code} {use.detail or ''}".rstrip() for use in device.function.in_use_by or ())
         if uses and device.extra_info.allow_in_use:

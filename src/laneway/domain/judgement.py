@@ -21,6 +21,7 @@ from laneway.domain.host_view import HostView
 from laneway.domain.inventory import PciFunction
 from laneway.domain.matching import constraint_values, serves
 from laneway.domain.pools import Cohort
+from laneway.domain.refusal import NO_SPEC_MATCHES, why_not
 from laneway.domain.request import Alternative, ClaimRequest, DeviceRequest
 from laneway.domain.selection import problem_of
 
@@ -43,7 +44,7 @@ def _judge(view: HostView, claim: ClaimRequest, request: DeviceRequest) -> Judge
         devices=(
             *(judged for cohort in view.index.cohorts for judged in _judge_cohort(view, claim, request, cohort)),
             *(
-                Judged(function.address, Removal(Rule.NOT_ADMITTED, "not admitted by any device spec"))
+                Judged(function.address, _not_admitted(view, function))
                 for function in view.report.inventory.functions
                 if function.address not in view.index.cohort_of and _would_be_asked_for(function, request)
             ),
@@ -59,6 +60,16 @@ def _would_be_asked_for(function: PciFunction, request: DeviceRequest) -> bool:
         and alternative.dev_type in (None, function.dev_type)
         for alternative in request.alternatives
     )
+
+
+def _not_admitted(view: HostView, function: PciFunction) -> Removal:
+    """A bad domain or a missing serial is said; that no spec matches needs no more words here."""
+    inventory, specs = view.report.inventory, view.report.specs
+    parent = None if function.parent_addr is None else inventory.by_address.get(function.parent_addr)
+    reason = why_not(function, parent, specs)[0]
+    if reason.code == NO_SPEC_MATCHES:
+        return Removal(Rule.NOT_ADMITTED, "not admitted by any device spec")
+    return Removal(Rule.NOT_ADMITTED, f"not admitted: {reason.message}")
 
 
 def _judge_cohort(view: HostView, claim: ClaimRequest, request: DeviceRequest, cohort: Cohort) -> Iterator[Judged]:

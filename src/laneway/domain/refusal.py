@@ -6,6 +6,8 @@ from laneway.domain.device_spec import DeviceSpecs, PciDeviceSpec
 from laneway.domain.function_facts import card_serial_number, has_assignable_domain, netdev_names
 from laneway.domain.inventory import DevType, PciFunction
 
+NO_SPEC_MATCHES = "no_spec_matches"
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
@@ -44,17 +46,17 @@ def _remote_managed_refusal(function: PciFunction, parent: PciFunction | None, s
         message = f"device_spec entry {spec.entry} is remote_managed, which a PF cannot be: name its VFs"
         return Refusal("remote_managed_pf", message)
     assert card_serial_number(function, parent) is None
-    where = "its VPD" if function.parent_addr is None else "its VPD and its PF's"
-    message = f"device_spec entry {spec.entry} is remote_managed, and {where} has no card serial number"
+    where = "its VPD has no" if function.parent_addr is None else "neither its VPD nor its PF's has a"
+    message = f"device_spec entry {spec.entry} is remote_managed, and {where} card serial number"
     return Refusal("remote_managed_no_serial", message)
 
 
 def _no_spec_matches(function: PciFunction, parent: PciFunction | None, specs: DeviceSpecs) -> Refusal:
     nearest = specs.nearest(function, parent)
     if nearest is None:
-        return Refusal("no_spec_matches", "there is no device spec")
+        return Refusal(NO_SPEC_MATCHES, "there is no device spec")
     differences = ", ".join(_differences(function, parent, nearest))
-    return Refusal("no_spec_matches", f"no device spec matches; the nearest is entry {nearest.entry}: {differences}")
+    return Refusal(NO_SPEC_MATCHES, f"no device spec matches; the nearest is entry {nearest.entry}: {differences}")
 
 
 def _differences(function: PciFunction, parent: PciFunction | None, spec: PciDeviceSpec) -> list[str]:

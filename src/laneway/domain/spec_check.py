@@ -146,8 +146,7 @@ def _warn_of_no_effect(spec: PciDeviceSpec, specs: DeviceSpecs, host: _Host, fin
     fitting = host.fitting(spec)
     shadowing = {host.spec_of[found.address].entry for found in fitting if found.address in host.spec_of}
     if shadowing:
-        entries = ", ".join(map(str, sorted(shadowing)))
-        fault = f"admits nothing, as entry {entries} admits all that it fits before it"
+        fault = f"admits nothing, as {_entries(sorted(shadowing))} all that it fits before it"
         report.warning("shadowed", None, spec.source, fault, "put it first, or take it out")
     elif fitting:
         fault = f"admits nothing: {_why_none_is_admitted(fitting, specs, host)}"
@@ -158,6 +157,12 @@ def _warn_of_no_effect(spec: PciDeviceSpec, specs: DeviceSpecs, host: _Host, fin
     else:
         fault = f"admits nothing on this host: {_why_none_fits(spec, host)}"
         report.warning("admits_nothing", None, spec.source, fault, "correct it if the device is there")
+
+
+def _entries(numbers: Sequence[int]) -> str:
+    if len(numbers) == 1:
+        return f"entry {numbers[0]} admits"
+    return f"entries {', '.join(map(str, numbers[:-1]))} and {numbers[-1]} admit"
 
 
 def _why_none_is_admitted(fitting: Sequence[PciFunction], specs: DeviceSpecs, host: _Host) -> str:
