@@ -119,7 +119,8 @@ def test_a_wrong_config_is_told_with_all_its_errors(desktop: ExampleHost) -> Non
     assert answer.status == 78
     assert answer.out == ""
     assert answer.err.count("error: ") == 2
-    assert f"{desktop.config}:2" in answer.err
+    assert f"({desktop.config}:2): " in answer.err
+    assert answer.err.count(f"{desktop.config}:2") == 1
     failure = desktop.json("failure", "check", status=78)
     assert [error["code"] for error in failure["errors"]] == ["invalid_device_spec", "invalid_alias"]
 
@@ -284,6 +285,57 @@ def test_a_definition_is_printed_as_it_stands(gpu_server: ExampleHost) -> None:
 def test_iommufd_is_for_qemu(desktop: ExampleHost) -> None:
     desktop.run("claim", "win11", "--alias", "gpu:1")
     assert "iommufd" in desktop.run("hostdev", "win11", "--format", "qemu", "--iommufd").out
+
+
+@pytest.mark.parametrize(
+    ("form", "option", "meant"), [("libvirt", "--iommufd", "qemu"), ("qemu", "--iommu", "cloud-hypervisor")]
+)
+def test_an_option_of_another_format_is_refused_rather_than_ignored(
+    desktop: ExampleHost, form: str, option: str, meant: str
+) -> None:
+    desktop.run("claim", "win11", "--alias", "gpu:1")
+    answer = desktop.run("hostdev", "win11", "--format", form, option)
+    assert (answer.status, answer.out) == (2, "")
+    assert f"{option} is an option of --format {meant}" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("attach", "asked", "form", "words"),
+    [
+        pytest.param("vfio", "type-VF", "libvirt", ["<hostdev mode='subsystem' type='pci'"], id="libvirt, vfio"),
+        pytest.param("vdpa", "vdpa", "libvirt", ["<interface type='vdpa'>", "/dev/vhost-vdpa-0"], id="libvirt, vdpa"),
+        pytest.param(
+            "macvtap",
+            "type-VF",
+            "libvirt",
+            ["<interface type='direct'>", "mode='passthrough'"],
+            id="libvirt, macvtap",
+        ),
+        pytest.param("vfio", "type-VF", "qemu", ["-device vfio-pci,host="], id="qemu, vfio"),
+        pytest.param("vdpa", "vdpa", "qemu", ["-netdev vhost-vdpa,", "-device virtio-net-pci,"], id="qemu, vdpa"),
+        pytest.param(
+            "vfio", "type-VF", "cloud-hypervisor", ["--device path=/sys/bus/pci"], id="cloud hypervisor, vfio"
+        ),
+        pytest.param("vdpa", "vdpa", "cloud-hypervisor", ["--vdpa path=/dev/vhost"], id="cloud hypervisor, vdpa"),
+    ],
+)
+def test_the_definition_of_each_kind_of_attachment(
+    network_host: ExampleHost, attach: str, asked: str, form: str, words: list[str]
+) -> None:
+    request = json.dumps({"name": "n", "attach": attach, "any_of": [{"dev_type": asked}]})
+    network_host.run("claim", "vm1", "--request", request)
+    answer = network_host.run("hostdev", "vm1", "--format", form)
+    assert answer.status == 0
+    assert [word for word in words if word not in answer.out] == []
+
+
+@pytest.mark.parametrize("form", ["qemu", "cloud-hypervisor", "hyperv"])
+def test_what_a_format_cannot_say_is_refused_with_what_can(network_host: ExampleHost, form: str) -> None:
+    request = json.dumps({"name": "n", "attach": "macvtap", "any_of": [{"dev_type": "type-VF"}]})
+    network_host.run("claim", "vm1", "--request", request)
+    answer = network_host.run("hostdev", "vm1", "--format", form)
+    assert (answer.status, answer.out) == (1, "")
+    assert "use --format libvirt" in answer.err
 
 
 # cordon

@@ -60,7 +60,7 @@ def _told(label: str, tone: Tone, lines: Sequence[str], screen: Screen) -> str:
 
 
 def _lines_of(problem: ConfigProblem) -> list[str]:
-    place = f"{problem.place}: " if problem.place and not problem.message.startswith(problem.place) else ""
+    place = f"{problem.place}: " if problem.place and problem.place not in problem.message else ""
     lines = [f"{place}{problem.message}"]
     if problem.remedy and problem.remedy not in problem.message:
         lines.append(problem.remedy)

@@ -26,6 +26,9 @@ def command(settings: Settings, consumer: str, form: str, iommufd: bool, iommu: 
     from laneway.cli.host import open_host
     from laneway.formats.definition import Format, definition
 
+    for flag, used, meant in (("--iommufd", iommufd, "qemu"), ("--iommu", iommu, "cloud-hypervisor")):
+        if used and form != meant:
+            raise click.UsageError(f"{flag} is an option of --format {meant}, and has no effect with {form}")
     host = open_host(settings)
     devices = host.look().owned_by(consumer)
     if not devices:
