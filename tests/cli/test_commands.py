@@ -9,7 +9,8 @@ from laneway import cli
 from laneway.cli.command import LanewayCommand
 from laneway.cli.commands import SUMMARIES
 
-CONTEXT = click.Context(cli.root, info_name="laneway")
+CONTEXT = click.Context(cli.root, info_name="laneway", **cli.root.context_settings)
+"""As the program makes it: click keeps the help option of a command as its first context had it."""
 
 
 def command_named(name: str) -> LanewayCommand:
@@ -45,5 +46,5 @@ def test_the_examples_of_a_command_are_command_lines_that_it_takes(name: str) ->
         shell = [index for index, word in enumerate(words) if word in ("|", ">", "<", "&&")]
         end = min((index for index in shell if index > start), default=len(words))
         assert words[start + 1] == name
-        with command.make_context(name, words[start + 2 : end]):
+        with command.make_context(name, words[start + 2 : end], parent=CONTEXT):
             pass
