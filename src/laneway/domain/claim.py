@@ -23,20 +23,6 @@ class ClaimRecord:
     expires_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceChange:
-    """One device before and after; None where it is not tracked."""
-
-    before: PciDevice | None
-    after: PciDevice | None
-
-    @property
-    def address(self) -> PciAddress:
-        device = self.after or self.before
-        assert device is not None
-        return device.address
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
     """What one operation changes, as values: nothing is changed until the tracker applies it.
