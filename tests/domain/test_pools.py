@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.hosts import A_VF, at, function, inventory, pf, take, tracker, vf
+from domain.hosts import A_VF, at, function, inventory, pf, take, tracker, vf, wants
 from laneway.domain.inventory import DevType, PciFunction
 from laneway.domain.pools import Pool, pool_key
 from laneway.domain.tracker import PciDeviceTracker
@@ -44,6 +44,18 @@ def test_one_device_is_taken_from_a_nic_that_has_lost_its_pf_already() -> None:
     host = tracker(*NIC, *other)
     assert take(host, "vm1", A_VF) == ["0000:41:02.0"], "the lowest address, both NICs being whole"
     assert take(host, "vm2", A_VF) == ["0000:41:02.1"], "the other NIC would lose its PF"
+
+
+def test_a_nic_that_has_lost_its_pf_is_known_as_one_to_its_vfs_of_another_kind() -> None:
+    other = "0000:41:00.0"
+    host = tracker(
+        *(pf(PF), vf("0000:81:02.0", PF), vf("0000:81:02.1", PF, product_id="beef")),
+        *(pf(other), vf("0000:41:02.0", other, product_id="beef")),
+    )
+    assert take(host, "vm1", A_VF, claim_id="c1") == ["0000:41:02.0"]
+    host.apply(host.free(claim="c1"))
+    take(host, "vm1", wants(dev_type=DevType.VF, product_id="154c"))
+    assert take(host, "vm2", wants(dev_type=DevType.VF, product_id="beef")) == ["0000:81:02.1"]
 
 
 def test_a_vf_is_taken_where_the_pf_is_blocked_rather_than_where_it_is_on_offer() -> None:

@@ -227,11 +227,14 @@ class PoolIndex:
         self._count(cohort, device.consumer, -1)
 
     def place(self, cohort: Cohort) -> None:
-        """Brings the offers up to date after a change of this cohort."""
-        for related in (cohort, *cohort.partners, *cohort.siblings):
-            if related.place():
-                for other in (*related.partners, *related.siblings):
-                    other.place()
+        """Brings the offers up to date after a change of this cohort.
+
+        It may open or close its relatives, and that changes what theirs would lose.
+        """
+        changed = [near for near in (cohort, *cohort.partners, *cohort.siblings) if near.place()]
+        for near in changed:
+            for other in (*near.partners, *near.siblings):
+                other.place()
 
     def _count(self, cohort: Cohort, consumer: str | None, by: int) -> None:
         for partner in cohort.partners:
