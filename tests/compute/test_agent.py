@@ -40,17 +40,17 @@ CONFIG_ERRORS = {
     "unknown keys": (
         ErrorCode.INVALID_CONFIG,
         '[host]\nnme = "a"\n[stat]\n',
-        ["laneway.toml:2: ", 'did you mean "name"?', "laneway.toml:3: ", 'did you mean "state"?'],
+        ["laneway.toml:2", 'did you mean "name"?', "laneway.toml:3", 'did you mean "state"?'],
     ),
     "device specs": (
         ErrorCode.INVALID_DEVICE_SPEC,
         '[[device_spec]]\nvendor_id = "zz"\n[[device_spec]]\naddress = "1:2:3:4"\n',
-        ["laneway.toml:2: ", '"zz"', "laneway.toml:4: ", '"1:2:3:4"'],
+        ["laneway.toml:2", '"zz"', "laneway.toml:4", '"1:2:3:4"'],
     ),
     "aliases": (
         ErrorCode.INVALID_ALIAS,
         '[[alias]]\nname = "a"\nvendor_id = "zz"\n[[alias]]\nname = ""\n',
-        ["laneway.toml:3: ", '"zz"', "laneway.toml:5: "],
+        ["laneway.toml:3", '"zz"', "laneway.toml:5"],
     ),
     "domains that no guest can have": (
         ErrorCode.DOMAIN_TOO_LARGE,

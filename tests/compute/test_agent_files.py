@@ -67,6 +67,16 @@ def test_a_status_that_a_killed_service_left_behind_counts_for_nothing(database:
     AgentFiles(database).enter()
 
 
+def test_a_service_of_another_version_is_told_as_such(database: Path) -> None:
+    service = AgentFiles(database)
+    service.enter()
+    service.publish(STATUS)
+    database.with_name("laneway.agent.json").write_bytes(b'{"schema":"laneway.agent/2"}')
+    with pytest.raises(LanewayError, match="of another version of Laneway; restart it") as caught:
+        AgentFiles(database).read()
+    assert caught.value.code is ErrorCode.NOT_SUPPORTED
+
+
 def test_services_over_two_databases_in_one_folder_do_not_meet(tmp_path: Path) -> None:
     one, other = AgentFiles(tmp_path / "one.db"), AgentFiles(tmp_path / "other.db")
     one.enter()

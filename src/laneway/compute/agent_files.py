@@ -62,13 +62,18 @@ class AgentFiles:
     def read(self) -> AgentStatus | None:
         """What the service says, or None if none runs (or has only just begun to).
 
-        Raises LanewayError(no_permission), and LanewayError(invalid_json) where it is of another version.
+        Raises LanewayError(no_permission), and LanewayError(not_supported) where another version runs.
         """
         with self._reported():
             try:
-                return decode_agent_status(self._status.read_bytes()) if self._lock.is_taken() else None
+                said = self._status.read_bytes() if self._lock.is_taken() else None
             except FileNotFoundError:
                 return None
+        try:
+            return None if said is None else decode_agent_status(said)
+        except LanewayError as error:
+            message = f"the agent over {self.database} is of another version of Laneway; restart it"
+            raise LanewayError(ErrorCode.NOT_SUPPORTED, message, {"database": str(self.database)}) from error
 
     def request_reload(self) -> Path:
         """Asks the service to reload. Raises LanewayError(no_permission) or LanewayError(database_unreachable)."""
