@@ -233,7 +233,9 @@ def test_the_id_of_a_freed_claim_may_be_used_again() -> None:
         pytest.param(claim(flavor="crd:1"), "unknown_alias", id="a flavor with an unknown alias"),
         pytest.param(claim(flavor=7), "invalid_request", id="a flavor that is a number"),
         pytest.param(claim(flavor=["card:1"]), "invalid_request", id="a flavor that is a list"),
-        pytest.param(claim(ports=[{"vnic_type": "direct"}]), "not_supported", id="ports"),
+        pytest.param(claim(ports=[{"vnic_type": "accelerator-direct"}]), "not_supported", id="a port of Cyborg's"),
+        pytest.param(claim(ports=[]), "invalid_request", id="no ports"),
+        pytest.param(claim(ports=[{"vnic_type": "drect"}]), "invalid_request", id="a port of no kind"),
         pytest.param(claim(ports=[], flavor="card:1"), "invalid_request", id="both ports and flavor"),
         pytest.param(claim(""), "invalid_request", id="an empty consumer"),
         pytest.param(claim("x" * 256), "invalid_request", id="a consumer of 256 characters"),
@@ -602,11 +604,53 @@ def test_a_device_of_one_use_is_dirty_once_a_guest_had_it() -> None:
     [
         {"op": "move", "consumer": "vm1", "verb": "start", "host": "another"},
         {"op": "move"},
-        {"op": "profile", "consumer": "vm1"},
     ],
-    ids=["a move", "a move of nothing", "a profile"],
+    ids=["a move", "a move of nothing"],
 )
 def test_what_cannot_be_simulated_says_so_and_the_next_step_is_played(step: dict[str, Any]) -> None:
     failed, after = play(step, claim())
     assert code(failed) == "not_supported"
     assert after["ok"]
+
+
+# ports and profiles
+
+
+ON_P1 = {"physical_network": "p1"}
+
+
+def on_p1(*steps: dict[str, Any]) -> list[dict[str, Any]]:
+    nic = (pf(netdevs=[{"name": "ens1", "mac": "3c:fd:fe:00:00:22"}]), vf(VF0, vf_index=0))
+    return play(*steps, functions=nic, device_spec=[{"address": "*", **ON_P1}])
+
+
+def test_ports_are_claimed_by_what_they_need_and_told_what_they_got() -> None:
+    ports = [{"vnic_type": "normal"}, {"vnic_type": "direct", "physical_network": "P1", "id": "a"}]
+    checked, claimed, told = on_p1(
+        {"op": "check", "ports": ports},
+        {"op": "claim", "consumer": "vm1", "ports": ports},
+        {"op": "profile", "consumer": "vm1"},
+    )
+    assert claimed["devices"] == {"port-1": [VF0]}
+    profile = {
+        "pci_vendor_info": "8086:154c",
+        "pci_slot": VF0,
+        "physical_network": "p1",
+        "pf_mac_address": "3c:fd:fe:00:00:22",
+        "vf_num": 0,
+    }
+    assert checked["profiles"] == claimed["profiles"] == told["profiles"] == {VF0: profile}
+
+
+def test_a_direct_physical_port_gets_a_pf_with_its_mac() -> None:
+    claimed, told = on_p1(
+        {"op": "claim", "consumer": "vm1", "ports": [{"vnic_type": "direct-physical", **ON_P1}]},
+        {"op": "profile", "consumer": "vm1"},
+    )
+    assert claimed["devices"] == {"port-0": [PF]}
+    assert told["profiles"][PF]["device_mac_address"] == "3c:fd:fe:00:00:22"
+
+
+def test_who_holds_nothing_has_no_profiles() -> None:
+    (told,) = on_p1({"op": "profile", "consumer": "vm1"})
+    assert (told["ok"], told["profiles"]) == (True, {})

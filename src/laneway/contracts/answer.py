@@ -97,10 +97,11 @@ def step_json(
     *,
     devices: Mapping[str, tuple[PciAddress, ...]] | None = None,
     proven_best: bool | None = None,
+    profiles: Mapping[PciAddress, Mapping[str, object]] | None = None,
     error: LanewayError | None = None,
 ) -> Json:
-    """What a step did, and how the host stands after it."""
-    return {
+    """What a step did, and how the host stands after it. ``profiles`` is there only where it was asked for."""
+    answer: Json = {
         "op": op,
         "ok": error is None,
         "error": None if error is None else _step_error_json(error),
@@ -109,6 +110,9 @@ def step_json(
         "statuses": {str(a): status_json(tracker.view, a) for a in sorted(tracker.view.addresses())},
         "pools": [pool_json(pool) for pool in tracker.pools()],
     }
+    if profiles is not None:
+        answer["profiles"] = {str(address): profile for address, profile in profiles.items()}
+    return answer
 
 
 def _step_error_json(error: LanewayError) -> Json:

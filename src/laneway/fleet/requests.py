@@ -1,4 +1,4 @@
-"""From what a caller writes to a claim: requests, a flavor's text, constraints, guest nodes."""
+"""From what a caller writes to a claim: requests, a flavor's text, ports, constraints, guest nodes."""
 
 from collections.abc import Mapping
 
@@ -8,15 +8,17 @@ from laneway.domain.flavor import parse_flavor
 from laneway.domain.request import ClaimRequest, DeviceRequest
 from laneway.domain.request_parser import parse_constraints, parse_guest_numa_nodes, parse_requests
 from laneway.domain.request_shape import refused
+from laneway.network.port_parser import parse_ports
 
 _WAYS = ("requests", "flavor", "ports")
 
 
 def read_claim(values: Mapping[str, object], aliases: Aliases, *, consumer: str, claim: str) -> ClaimRequest:
-    """The claim that JSON values describe: ``requests`` or ``flavor``, ``constraints``, ``guest_numa_nodes``.
+    """The claim that JSON values describe: ``requests``, ``flavor`` or ``ports``, with ``constraints``
+    and ``guest_numa_nodes``.
 
     Raises LanewayError(invalid_request), LanewayError(unknown_alias), and LanewayError(not_supported)
-    for ``ports``.
+    for a port whose device Cyborg chooses.
     """
     requests = _requests(values, aliases)
     return ClaimRequest(
@@ -40,11 +42,7 @@ def _requests(values: Mapping[str, object], aliases: Aliases) -> tuple[DeviceReq
     if given == ["requests"]:
         return parse_requests(values["requests"], aliases)
     if given == ["ports"]:
-        raise LanewayError(
-            ErrorCode.NOT_SUPPORTED,
-            "this version of Laneway cannot choose devices for ports; ask for them by requests or flavor",
-            {"key": "ports"},
-        )
+        return parse_ports(values["ports"])
     flavor = values["flavor"]
     if not isinstance(flavor, str):
         raise refused("flavor", flavor, "is not a text; write the aliases and counts, such as 'gpu:2,nic:1'")

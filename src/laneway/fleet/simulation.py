@@ -11,7 +11,7 @@ from laneway.contracts.scenario import Scenario, Step, read_scenario
 from laneway.domain.address import PciAddress
 from laneway.domain.admission import admit, check_against_facts
 from laneway.domain.alias import Aliases, parse_aliases
-from laneway.domain.claim import HostState, Update
+from laneway.domain.claim import ClaimRecord, HostState, Update
 from laneway.domain.config_entry import shown
 from laneway.domain.device_spec import DeviceSpecs
 from laneway.domain.device_spec_parser import parse_device_specs
@@ -23,10 +23,9 @@ from laneway.domain.report import HostReport
 from laneway.domain.request import ClaimRequest
 from laneway.domain.tracker import PciDeviceTracker
 from laneway.fleet.explain import explained
+from laneway.fleet.profiles import Profiles, profiles_of
 from laneway.fleet.requests import read_claim
 from laneway.fleet.stored_records import read_stored
-
-_NOT_SUPPORTED = ("move", "profile")
 
 
 def simulate(document: object, identity: str | None) -> Json:
@@ -97,9 +96,12 @@ class Simulation:
     def _play(self, step: Step) -> Json:
         if step.op in ("claim", "check"):
             return self._claim(step)
-        if step.op in _NOT_SUPPORTED:
-            message = f"this version of Laneway cannot simulate {step.op}"
+        if step.op == "move":
+            message = "this version of Laneway cannot simulate moves between hosts; free, and claim on the other host"
             raise LanewayError(ErrorCode.NOT_SUPPORTED, message, {"op": step.op})
+        if step.op == "profile":
+            devices = self._tracker.view.owned_by(step.text("consumer") or "")
+            return step_json(step.op, self._tracker, profiles=profiles_of(devices))
         if step.op == "sync":
             specs = self._tracker.view.report.specs
             self._tracker = self._tracker.sync(HostReport(decode_inventory(step.values["inventory"]), specs)).tracker
@@ -116,7 +118,19 @@ class Simulation:
         if step.op == "claim":
             self._tracker.apply(claimed.update)
         record = claimed.record
-        return step_json(step.op, self._tracker, devices=record.devices, proven_best=record.proven_best)
+        return step_json(
+            step.op,
+            self._tracker,
+            devices=record.devices,
+            proven_best=record.proven_best,
+            profiles=self._profiles_of_ports(record) if step.values.get("ports") is not None else None,
+        )
+
+    def _profiles_of_ports(self, record: ClaimRecord) -> Profiles:
+        """What the ports' devices would be announced as, which a check has not claimed."""
+        chosen = sorted(address for addresses in record.devices.values() for address in addresses)
+        devices = [device for address in chosen if (device := self._tracker.view.device(address))]
+        return profiles_of(devices)
 
     def _request(self, step: Step) -> ClaimRequest:
         consumer, claim = step.text("consumer"), step.text("claim")
