@@ -132,12 +132,20 @@ class Model:
     def offered(self, address: PciAddress) -> bool:
         return address in self.admitted and self.status(address) is Status.AVAILABLE and not self.blocks(address)
 
+    def pools(self) -> dict[tuple[object, ...], int]:
+        """What is offered, by all that a pool is made by."""
+        found: Counter[tuple[object, ...]] = Counter()
+        for address in filter(self.offered, self.admitted):
+            one, tags = self.functions[address], sorted(self.specs[address].tags.items())
+            parent = address if one.parent_addr is None else one.parent_addr
+            found[one.vendor_id, one.product_id, one.dev_type, one.numa_node, parent, tuple(tags)] += 1
+        return found
+
     # claims
 
-    def best(self, claim: ClaimRequest) -> Choice | None:
-        """The best of all choices, found by trying each."""
-        allowed = [choice for choice in self.choices(claim, claim.requests, frozenset()) if self.keeps(claim, choice)]
-        return min(allowed, key=lambda choice: self.cost(claim, choice), default=None)
+    def allowed(self, claim: ClaimRequest) -> Iterator[Choice]:
+        """All choices that satisfy the claim."""
+        return (one for one in self.choices(claim, claim.requests, frozenset()) if self.keeps(claim, one))
 
     def choices(
         self, claim: ClaimRequest, requests: Sequence[DeviceRequest], taken: frozenset[PciAddress]
