@@ -1,6 +1,6 @@
 """Cases from the field, in a folder given by ``--field-data``, played through ``simulate``.
 
-A case that needs the network side, Windows or libvirt is left to the tests of those parts.
+A case that needs Windows or libvirt is left to the tests of those parts.
 """
 
 import json
@@ -26,9 +26,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def is_ours(case: Case) -> bool:
-    requests = [case.get("request"), *(step.get("request") for step in case.get("steps", ()))]
-    ports = any(request and "ports" in request for request in requests)
-    return not ports and not any(key in case for key in _ELSEWHERE) and not case["kind"].startswith("windows")
+    return not any(key in case for key in _ELSEWHERE) and not case["kind"].startswith("windows")
 
 
 def test_case(case: Case, tmp_path: Path) -> None:
@@ -66,7 +64,9 @@ def described(case: Case) -> Case:
 def function(device: Case) -> Case:
     names = device.get("netdevs") or ([device["netdev"]] if device.get("netdev") else [])
     nic = bool(names) or "mac" in device
-    netdevs = [{"name": name, "mac": device.get("mac")} for name in names]
+    if nic and not names:
+        names = ["eth0"]
+    netdevs = [{"name": name, "mac": device.get("mac"), "features": device.get("network_caps")} for name in names]
     serial = device.get("vpd_serial")
     return {
         "address": device["address"],
@@ -133,6 +133,8 @@ def played(case: Case) -> tuple[list[Case], dict[int, bool]]:
     if case.get("request"):
         checks[len(steps)] = "rejected" not in case["expect"]
         steps.append(claim("vm", case["request"]))
+    if "ports" in (case.get("request") or {}):
+        steps.append({"op": "profile", "consumer": "vm"})
     steps.append({"op": "cleanup", "keep": consumers(steps)})
     return steps, checks
 
@@ -142,6 +144,8 @@ def consumers(steps: Iterable[Case]) -> list[str]:
 
 
 def claim(consumer: str, request: Case) -> Case:
+    if "ports" in request:
+        return {"op": "claim", "consumer": consumer, "ports": request["ports"]}
     requests = []
     for part in request["alias"].split(","):
         alias, _, count = part.rpartition(":")
@@ -199,6 +203,16 @@ def compare(expect: Case, steps: list[Case], inventory: Case, case: Case) -> Non
                 assert {address: functions[address][key] for address in value} == value
             case "no_parent_ifname":
                 assert not any(functions[address]["netdevs"] for address in value)
+            case "binding_profile":
+                (profile,) = steps[-2]["profiles"].values()
+                assert value.items() <= profile.items()
+            case "binding_profile_keys_present":
+                (profile,) = steps[-2]["profiles"].values()
+                assert set(value) <= set(profile)
+            case "binding_profiles":
+                chosen = [addresses[0] for addresses in steps[0]["devices"].values()]
+                by_port = {port["id"]: chosen[number] for number, port in enumerate(case["request"]["ports"])}
+                assert all(value[port].items() <= steps[-2]["profiles"][by_port[port]].items() for port in value)
             case "tags":
                 check_tags(value, steps[-1]["pools"])
             case _:
