@@ -183,6 +183,11 @@ def test_a_repeated_id_with_other_content_is_a_conflict(other: dict[str, Any]) -
     assert (code(second), second["statuses"]) == ("claim_conflict", first["statuses"])
 
 
+def test_a_retry_is_the_same_though_the_alias_stands_for_something_else_by_now() -> None:
+    steps = play(claim(claim="c1"), {"op": "reload", "alias": [{**ALIAS, "product_id": "beef"}]}, claim(claim="c1"))
+    assert steps[2]["devices"] == {"card": [CARD]}
+
+
 def test_the_id_of_a_freed_claim_may_be_used_again() -> None:
     assert play(claim(claim="c1"), FREE, claim("vm2", wants(count=2), claim="c1"))[2]["ok"]
 

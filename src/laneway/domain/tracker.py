@@ -305,7 +305,7 @@ def _check_claim(request: ClaimRequest) -> None:
 
 
 def _same_claim(known: ClaimRecord, request: ClaimRequest) -> ClaimRecord:
-    if known.request != request:
+    if _content(known.request) != _content(request):
         raise LanewayError(
             ErrorCode.CLAIM_CONFLICT,
             f"claim {request.claim} exists, of {known.request.consumer} and with other content; "
@@ -313,6 +313,12 @@ def _same_claim(known: ClaimRecord, request: ClaimRequest) -> ClaimRecord:
             {"claim": request.claim, "consumer": known.request.consumer},
         )
     return known
+
+
+def _content(request: ClaimRequest) -> ClaimRequest:
+    """What was asked for: an alias by its name, whatever it stands for by now (rule C68)."""
+    requests = (replace(one, alternatives=()) if one.alias is not None else one for one in request.requests)
+    return replace(request, requests=tuple(requests))
 
 
 def _no_choice(request: ClaimRequest, *, exhausted: bool) -> LanewayError:
