@@ -6,7 +6,7 @@ offered devices that become unclaimable; tags that were not asked for; the addre
 of the requests. So the answer depends on the problem alone. The search is bounded by a number of
 nodes, never by time.
 
-First the least cost is found, without addresses (``assignment_search``). Then the addresses are
+First the least cost is found, without addresses (``assigning``). Then the addresses are
 taken one by one, each time the lowest that can still be completed at that cost.
 """
 
@@ -14,12 +14,12 @@ from collections.abc import Mapping
 from typing import Self
 
 from laneway.domain.address import PciAddress
-from laneway.domain.assignment_addition import NEVER
-from laneway.domain.assignment_component import Raw
-from laneway.domain.assignment_model import Model
+from laneway.domain.assigning.addition import NEVER
+from laneway.domain.assigning.component import Raw
+from laneway.domain.assigning.model import Model
+from laneway.domain.assigning.search import Meter, OutOfNodesError, Search
+from laneway.domain.assigning.universe import State
 from laneway.domain.assignment_problem import AssignmentProblem, Cohort, NoSolution, SearchExhausted, Solution
-from laneway.domain.assignment_search import Meter, OutOfNodesError, Search
-from laneway.domain.assignment_universe import State
 
 DEFAULT_BUDGET = 100_000
 """Nodes of a search: about two seconds of one core at the worst."""

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from laneway.domain.assignment_addition import NEVER
-from laneway.domain.assignment_build import components_of
-from laneway.domain.assignment_local import LocalStates
-from laneway.domain.assignment_model import Model
-from laneway.domain.assignment_universe import Move, State, Universe
+from laneway.domain.assigning.addition import NEVER
+from laneway.domain.assigning.build import components_of
+from laneway.domain.assigning.local import LocalStates
+from laneway.domain.assigning.model import Model
+from laneway.domain.assigning.universe import Move, State, Universe
 
 
 class OutOfNodesError(Exception):

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from laneway.domain.assignment_component import ComponentType, Raw
+from laneway.domain.assigning.component import ComponentType, Raw
 
 
 class LocalMove(NamedTuple):
@@ -17,7 +17,11 @@ class LocalMove(NamedTuple):
 
 
 class LocalStates:
-    """Numbers types and local states as they are met. ``spend`` is told the effort for each new one."""
+    """Numbers types and local states as they are met. ``spend`` is told the effort for each new one.
+
+    By the number of a local state there are its type, its raw state, and for each position the
+    classes that can take one of it (a mask).
+    """
 
     def __init__(self, lost: int, spend: Callable[[int], None]) -> None:
         self._lost = lost
@@ -30,6 +34,7 @@ class LocalStates:
         self.types: list[ComponentType] = []
         self.raws: list[Raw] = []
         self.type_of: list[int] = []
+        self.takers: list[list[int]] = []
 
     def untouched(self, kind: ComponentType) -> int:
         """The number of the state of a type in which nothing is chosen."""
@@ -48,6 +53,8 @@ class LocalStates:
             found = self._ids[key] = len(self.raws)
             self.raws.append(key[1])
             self.type_of.append(kind)
+            shape = self.types[kind]
+            self.takers.append([shape.takers(key[1], place) for place in range(len(shape.positions))])
         return found
 
     def like(self, state: int, active: int) -> int:
@@ -57,10 +64,10 @@ class LocalStates:
         active &= kind.serves
         found = self._like.get((state, active))
         if found is None:
-            start = kind.start()
-            self._first.setdefault((number, active, kind.rest(start, active)), self._ids[number, start])
-            found = self._first.setdefault((number, active, kind.rest(self.raws[state], active)), state)
-            self._like[state, active] = found
+            untouched = self._ids[number, kind.start()]
+            rests = [kind.rest(self.raws[one], self.takers[one], active) for one in (untouched, state)]
+            self._first.setdefault((number, active, rests[0]), untouched)
+            found = self._like[state, active] = self._first.setdefault((number, active, rests[1]), state)
         return found
 
     def moves(self, state: int, k: int) -> tuple[LocalMove, ...]:
@@ -74,9 +81,8 @@ class LocalStates:
         kind, raw = self.type_of[state], self.raws[state]
         shape = self.types[kind]
         found: dict[tuple[int, ...], LocalMove] = {}
-        for place, block in enumerate(shape.block_of):
-            is_repeated = place > block and raw[place] == raw[place - 1]
-            if not is_repeated and shape.takers(raw, place) >> k & 1:
+        for place, takers in enumerate(self.takers[state]):
+            if takers >> k & 1 and not shape.is_repeated(raw, place):
                 for move, _ in self.take(kind, raw, place, k):
                     known = found.get(move[1:])
                     if known is None or move.cost < known.cost:

@@ -46,6 +46,20 @@ class Position(NamedTuple):
     common: tuple[tuple[int, int], ...]
 
 
+class Chunks(NamedTuple):
+    """Runs of positions, ``number`` of them, that are interchangeable as wholes.
+
+    They follow each other, of ``width`` positions each, from ``start``. The tokens that only one of
+    them has are as many for each, and follow each other likewise.
+    """
+
+    start: int
+    width: int
+    number: int
+    token: int
+    tokens: int
+
+
 class Outcome(NamedTuple):
     """A way to take one device: what is lost (negative if it was lost already) and the state after it.
 
@@ -61,13 +75,14 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class ComponentType:
-    """The positions of a component; those of one block (start, end) are interchangeable.
+    """The positions of a component; those of one of the ``twins`` (start, end) are interchangeable.
 
     ``distinct`` and ``matches`` have the constraints of each class, as masks.
     """
 
     positions: tuple[Position, ...]
-    blocks: tuple[tuple[int, int], ...]
+    twins: tuple[tuple[int, int], ...]
+    chunks: tuple[Chunks, ...]
     distinct: tuple[int, ...]
     matches: tuple[int, ...]
 
@@ -77,12 +92,29 @@ class ComponentType:
         return max(self.distinct, default=0).bit_length()
 
     @cached_property
-    def block_of(self) -> tuple[int, ...]:
-        """The start of the block of each position."""
+    def first_like(self) -> tuple[int, ...]:
+        """For each position the first that is interchangeable with it."""
         found = list(range(len(self.positions)))
-        for start, end in self.blocks:
+        for start, end in self.twins:
             found[start:end] = [start] * (end - start)
+        for start, width, number, _, _ in self.chunks:
+            found[start : start + width * number] = found[start : start + width] * number
         return tuple(found)
+
+    def copies(self, token: int) -> int:
+        """How many tokens are interchangeable with one (a bit): as many as there are chunks, if each has one."""
+        return next((c.number for c in self.chunks if (1 << c.tokens) - 1 & token >> c.token), 1)
+
+    def is_repeated(self, raw: Raw, place: int) -> bool:
+        """Whether a choice of a position makes the same of this state as one of a position before it."""
+        for start, end in self.twins:
+            if start < place < end and raw[place] == raw[place - 1]:
+                return True
+        for chunks in self.chunks:
+            chunk = (place - chunks.start) // chunks.width
+            if 0 < chunk < chunks.number and _chunk(raw, chunks, chunk) == _chunk(raw, chunks, chunk - 1):
+                return True
+        return False
 
     @cached_property
     def tokens(self) -> tuple[tuple[int, ...], ...]:
@@ -123,11 +155,19 @@ class ComponentType:
 
     def canonical(self, raw: Raw) -> Raw:
         """The same state with interchangeable positions in a fixed order."""
-        if not self.blocks:
+        if not self.twins and not self.chunks:
             return raw
         found = list(raw)
-        for start, end in self.blocks:
+        for start, end in self.twins:
             found[start:end] = sorted(found[start:end], reverse=True)
+        for chunks in self.chunks:
+            ordered = sorted((_chunk(found, chunks, i) for i in range(chunks.number)), reverse=True)
+            for i, (numbers, tokens) in enumerate(ordered):
+                start = chunks.start + i * chunks.width
+                found[start : start + chunks.width] = numbers
+                shift = chunks.token + i * chunks.tokens
+                found[-1] &= ~(((1 << chunks.tokens) - 1) << shift)
+                found[-1] |= tokens << shift
         found[-2] = sum(1 << place for place, number in enumerate(found[:-2]) if number)
         return tuple(found)
 
@@ -205,9 +245,9 @@ class ComponentType:
             found = [(a | e, b | f, c | g, d | h) for a, b, c, d in found for e, f, g, h in choices]
         return found
 
-    def rest(self, raw: Raw, active: int) -> Raw:
-        """All of a state that makes a difference to choices for the active classes."""
-        takers = [self.takers(raw, place) & active for place in range(len(self.positions))]
+    def rest(self, raw: Raw, takers: Sequence[int], active: int) -> Raw:
+        """All of a state, with these takers, that makes a difference to choices for the active classes."""
+        takers = [classes & active for classes in takers]
         taking = sum(1 << place for place, classes in enumerate(takers) if classes)
         found = [raw[-1] & tokens for place, tokens in enumerate(self.common) if self.wanting[place] & active]
         found += takers
@@ -218,6 +258,13 @@ class ComponentType:
             pending = position.size and not hit and taking & position.hit_by
             found.append(position.size - (raw[place] >> self.bits) if pending else 0)
         return tuple(found)
+
+
+def _chunk(raw: Sequence[int], chunks: Chunks, i: int) -> tuple[tuple[int, ...], int]:
+    """What is chosen of one of the chunks, and which of its tokens are used."""
+    start = chunks.start + i * chunks.width
+    tokens = raw[-1] >> (chunks.token + i * chunks.tokens) & ((1 << chunks.tokens) - 1)
+    return tuple(raw[start : start + chunks.width]), tokens
 
 
 def _union(masks: Sequence[int], which: int) -> int:

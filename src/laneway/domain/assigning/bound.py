@@ -4,11 +4,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from laneway.domain.assignment_addition import ANY, NEVER, Addition, Additions
-from laneway.domain.assignment_component import bits_of
-from laneway.domain.assignment_local import LocalStates
-from laneway.domain.assignment_model import Model
-from laneway.domain.assignment_prices import Prices
+from laneway.domain.assigning.addition import ANY, NEVER, Addition, Additions
+from laneway.domain.assigning.component import bits_of
+from laneway.domain.assigning.local import LocalStates
+from laneway.domain.assigning.model import Model
+from laneway.domain.assigning.prices import Prices
 
 
 class Left(NamedTuple):

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from laneway.domain.assignment_component import ComponentType, Position, Raw, bits_of
-from laneway.domain.assignment_local import LocalStates
-from laneway.domain.assignment_model import Model
-from laneway.domain.assignment_prices import Column, Prices, can_join
+from laneway.domain.assigning.component import ComponentType, Position, Raw, bits_of
+from laneway.domain.assigning.local import LocalStates
+from laneway.domain.assigning.model import Model
+from laneway.domain.assigning.prices import Column, Prices, can_join
 
 NEVER = 1 << 400
 """The cost of what cannot be."""
@@ -82,8 +82,8 @@ class Additions:
         shape, raw = self._states.types[kind], self._states.raws[state]
         prices = self._prices
         takers = [
-            [k for k in shape.classes[place] if shape.takers(raw, place) >> k & 1]
-            for place in range(len(shape.positions))
+            [k for k in classes if mask >> k & 1]
+            for classes, mask in zip(shape.classes, self._states.takers[state], strict=True)
         ]
         saves = 0
         room: dict[tuple[int, int], int] = {}
@@ -102,7 +102,7 @@ class Additions:
                 column = prices.column(kind, place, k)
                 price = prices.columns[column]
                 if price and column.of != "shared":
-                    key = column, 0 if column.of == "token" else place
+                    key = column, self._prices.token(kind, place) if column.of == "token" else place
                     worth[key] = price * (remaining if column.of == "room" else 1)
                 once = shape.distinct[k] & position.own or shape.tokens[place][k]
                 beyond = prices.beyond(kind, place, k) + newly

@@ -9,10 +9,10 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from laneway.domain.assignment_component import UNLIMITED, ComponentType
-from laneway.domain.assignment_local import LocalStates
-from laneway.domain.assignment_model import Model
-from laneway.domain.assignment_transport import prices
+from laneway.domain.assigning.component import UNLIMITED, ComponentType
+from laneway.domain.assigning.local import LocalStates
+from laneway.domain.assigning.model import Model
+from laneway.domain.assigning.transport import prices
 
 
 class Column(NamedTuple):
@@ -45,7 +45,7 @@ class Prices:
         capacities: dict[Column, int] = {}
         costs: defaultdict[Column, dict[int, int]] = defaultdict(dict)
         for kind, number in kinds.items():
-            for place, many in Counter(self._shapes[kind].block_of).items():
+            for place, many in Counter(self._shapes[kind].first_like).items():
                 for k in self._shapes[kind].classes[place]:
                     column, cost = self.column(kind, place, k), self._cost(kind, place, k)
                     capacities[column] = self._capacity(column, number, many)
@@ -64,6 +64,7 @@ class Prices:
     def column(self, kind: int, place: int, k: int) -> Column:
         """What of a position a class uses up: a value of the constraint, where that is the scarcer, else its room."""
         shape = self._shapes[kind]
+        place = shape.first_like[place]
         position = shape.positions[place]
         if self._constraint is not None and self.is_distinct(kind, k):
             if position.shared[self._constraint]:
@@ -71,8 +72,13 @@ class Prices:
             if position.tokens[self._constraint]:
                 return Column("token", kind, _lowest(position.tokens[self._constraint]))
             if position.own >> self._constraint & 1 and position.capacity == UNLIMITED:
-                return Column("own", kind, shape.block_of[place])
-        return Column("room", kind, shape.block_of[place])
+                return Column("own", kind, place)
+        return Column("room", kind, place)
+
+    def token(self, kind: int, place: int) -> int:
+        """The token of a position that it uses up for the constraint."""
+        assert self._constraint is not None
+        return _lowest(self._shapes[kind].positions[place].tokens[self._constraint])
 
     def beyond(self, kind: int, place: int, k: int) -> int:
         """What a class pays for a position beyond the prices."""
@@ -101,7 +107,7 @@ class Prices:
         if column.of == "shared":
             return 1
         if column.of == "token":
-            return number
+            return number * self._shapes[column.kind].copies(column.which)
         units = self._shapes[column.kind].positions[column.which].capacity if column.of == "room" else 1
         return units * number * many
 

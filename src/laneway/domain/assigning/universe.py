@@ -9,9 +9,9 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import NamedTuple
 
-from laneway.domain.assignment_bound import Bounds, Left
-from laneway.domain.assignment_local import LocalMove, LocalStates
-from laneway.domain.assignment_model import Model
+from laneway.domain.assigning.bound import Bounds, Left
+from laneway.domain.assigning.local import LocalMove, LocalStates
+from laneway.domain.assigning.model import Model
 
 State = tuple[int, int, tuple[int, ...]]
 """A code of what is left to choose, the shared values used, the sorted local states of touched components.

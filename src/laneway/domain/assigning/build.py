@@ -1,0 +1,276 @@
+"""From the cohorts of a model to components."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from operator import itemgetter
+from typing import NamedTuple
+
+from laneway.domain.assigning.component import UNLIMITED, Chunks, ComponentType, Position
+from laneway.domain.assigning.model import Model
+from laneway.domain.assignment_problem import Cohort
+
+FEW = 8
+"""Components of which so few cohorts have a value in common are one component, so that equal ones are found."""
+
+Value = tuple[str, int, int]
+"""A kind of constraint, which one of that kind, and the cohorts that have the value."""
+
+
+class Component(NamedTuple):
+    """A component of a problem: its type, and the cohort at each position."""
+
+    kind: ComponentType
+    cohorts: tuple[int, ...]
+
+
+def components_of(model: Model) -> list[Component]:
+    """The components of which something can be chosen, by their lowest addresses."""
+    bits: dict[object, int] = {}
+    for place in range(model.constraints[1]):
+        bits["some", place] = len(bits)
+    parts = [_Part(model, cohorts) for cohorts in _linked(model.cohorts)]
+    return [_component(model, parts, bits) for parts in _clusters(model, [part for part in parts if part.members])]
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """A cohort on its way to a position; other cohorts are named by their indexes."""
+
+    cohort: int
+    costs: tuple[int | None, ...]
+    hits: frozenset[int]
+    hit_by: frozenset[int]
+    excludes: frozenset[int]
+    size: int
+    capacity: int
+    counted: bool
+    own: int
+    distinct: tuple[tuple[int, int], ...]
+    common: tuple[tuple[int, ...], ...]
+
+    @property
+    def rank(self) -> tuple[object, ...]:
+        """What sorts the positions of a component alike in all components of its type."""
+        costs = tuple(-1 if cost is None else cost for cost in self.costs)
+        values = len(self.distinct), tuple(map(len, self.common))
+        return costs, self.size, self.capacity, self.counted, self.own, values
+
+    def values(self) -> Iterator[Value]:
+        """Its values that others have too, or that it can have in common with others."""
+        yield from (("distinct", constraint, holders) for constraint, holders in self.distinct)
+        for constraint, values in enumerate(self.common):
+            yield from (("match", constraint, holders) for holders in values)
+
+    def twin_keys(self) -> tuple[tuple[object, ...], tuple[object, ...]]:
+        """Members with one of these in common are interchangeable: strangers, or relatives of each other."""
+        alike = self.rank, self.excludes, self.distinct, self.common
+        both = frozenset({self.cohort})
+        return (*alike, self.hits, self.hit_by), (*alike, self.hits | both, self.hit_by | both, both <= self.hits)
+
+
+class _Part:
+    """Cohorts that are linked by relatives and excludes, in the order of their positions.
+
+    ``tokens`` has the values that only these cohorts have, by constraint and holders, numbered.
+    ``key`` is the same for parts that nothing tells apart but their own values; ``rank`` sorts them.
+    """
+
+    def __init__(self, model: Model, cohorts: list[int]) -> None:
+        self.cohorts = sum(1 << i for i in cohorts)
+        members = _members(model, cohorts)
+        twins = _twins(members)
+        self.members = sorted(members, key=lambda member: (member.rank, twins[member.cohort], member.cohort))
+        self.twins = _runs([twins[member.cohort] for member in self.members])
+        self.tokens: dict[object, int] = {}
+        for member in self.members:
+            for value in member.values():
+                if value[-1] & self.cohorts == value[-1]:
+                    self.tokens.setdefault(value, len(self.tokens))
+
+    @property
+    def rank(self) -> tuple[object, ...]:
+        return tuple(member.rank for member in self.members)
+
+    def key(self) -> tuple[object, ...]:
+        place = {member.cohort: i for i, member in enumerate(self.members)}
+        return tuple(
+            (
+                member.rank,
+                *(tuple(sorted(place[i] for i in some)) for some in (member.hits, member.hit_by, member.excludes)),
+                tuple((self.tokens[value],) if value in self.tokens else value for value in member.values()),
+            )
+            for member in self.members
+        )
+
+
+def _component(model: Model, parts: list[_Part], bits: dict[object, int]) -> Component:
+    """The component of some parts; ``bits`` numbers the values that several components have."""
+    keys = [part.key() for part in parts] if len(parts) > 1 else [parts[0].rank]
+    parts_and_keys = sorted(zip(parts, keys, strict=True), key=lambda item: (item[0].rank, keys.index(item[1])))
+    parts = [part for part, _ in parts_and_keys]
+    place = {member.cohort: i for i, member in enumerate(member for part in parts for member in part.members)}
+    inside = sum(part.cohorts for part in parts)
+    tokens: dict[object, int] = {}
+    for part in parts:
+        for value in part.tokens:
+            tokens[value] = len(tokens)
+    positions: list[Position] = []
+    twins: list[tuple[int, int]] = []
+    for part in parts:
+        twins += [(start + len(positions), end + len(positions)) for start, end in part.twins]
+        positions += [_position(model, member, place, _Names(inside, tokens, bits)) for member in part.members]
+    kind = ComponentType(
+        tuple(positions),
+        tuple(twins),
+        tuple(_chunks(parts_and_keys)),
+        tuple(one.distinct for one in model.classes),
+        tuple(one.matches for one in model.classes),
+    )
+    return Component(kind, tuple(place))
+
+
+def _chunks(parts: list[tuple[_Part, tuple[object, ...]]]) -> Iterator[Chunks]:
+    """The runs of parts with the same key."""
+    position = token = 0
+    for _, run in groupby(parts, key=itemgetter(1)):
+        alike = [part for part, _ in run]
+        first = alike[0]
+        if len(alike) > 1:
+            yield Chunks(position, len(first.members), len(alike), token, len(first.tokens))
+        position += len(alike) * len(first.members)
+        token += len(alike) * len(first.tokens)
+
+
+class _Names(NamedTuple):
+    """Numbers the values of a component's cohorts (``inside``): its own are tokens, the others are shared bits."""
+
+    inside: int
+    tokens: dict[object, int]
+    bits: dict[object, int]
+
+    def of(self, values: Iterable[Value]) -> tuple[int, int]:
+        """The tokens and the shared bits of some values, as masks."""
+        tokens = shared = 0
+        for value in values:
+            if value[-1] & self.inside == value[-1]:
+                tokens |= 1 << self.tokens.setdefault(value, len(self.tokens))
+            else:
+                shared |= 1 << self.bits.setdefault(value, len(self.bits))
+        return tokens, shared
+
+
+def _position(model: Model, member: _Member, place: dict[int, int], names: _Names) -> Position:
+    distinct = [
+        names.of(value for value in member.values() if value[:2] == ("distinct", constraint))
+        for constraint in range(model.constraints[0])
+    ]
+    return Position(
+        member.costs,
+        member.size,
+        member.capacity,
+        member.counted,
+        member.own,
+        tuple(sorted(place[i] for i in member.hits)),
+        sum(1 << place[i] for i in member.hit_by),
+        sum(1 << place[i] for i in member.excludes),
+        tuple(tokens for tokens, _ in distinct),
+        tuple(shared for _, shared in distinct),
+        tuple(
+            names.of(value for value in member.values() if value[:2] == ("match", constraint))
+            for constraint in range(model.constraints[1])
+        ),
+    )
+
+
+def _members(model: Model, cohorts: list[int]) -> list[_Member]:
+    """The cohorts of which something can be chosen or lost."""
+    live = {i for i in cohorts if model.usable[i]}
+    hits: dict[int, set[int]] = {i: set() for i in cohorts}
+    hit_by: dict[int, set[int]] = {i: set() for i in cohorts}
+    for i in live:
+        cohort = model.cohorts[i]
+        for j in (*cohort.relatives, i) if cohort.self_related else cohort.relatives:
+            if model.cohorts[j].offered:
+                hits[i].add(j)
+                hit_by[j].add(i)
+    found = []
+    for i in cohorts:
+        if i not in live and not hit_by[i]:
+            continue
+        excludes = live.intersection(model.cohorts[i].excludes) if i in live else set()
+        savable = i in live and bool(hit_by[i] - excludes)
+        limited = model.capacities[i] < model.demand(i)
+        found.append(
+            _Member(
+                i,
+                costs=tuple(one.costs[i] for one in model.classes),
+                hits=frozenset(hits[i]),
+                hit_by=frozenset(hit_by[i]),
+                excludes=frozenset(excludes),
+                size=len(model.cohorts[i].addresses) if hit_by[i] else 0,
+                capacity=model.capacities[i] if limited else UNLIMITED,
+                counted=limited or savable,
+                own=model.own[i],
+                distinct=model.distinct_values[i],
+                common=tuple(model.match_values[i]),
+            )
+        )
+    return found
+
+
+def _twins(members: list[_Member]) -> dict[int, int]:
+    """For each cohort the first of those that are interchangeable with it."""
+    found: dict[int, int] = {}
+    for which in (0, 1):
+        alike: defaultdict[tuple[object, ...], list[int]] = defaultdict(list)
+        for member in members:
+            if member.cohort not in found:
+                alike[member.twin_keys()[which]].append(member.cohort)
+        for cohorts in alike.values():
+            if len(cohorts) > 1 or which == 1:
+                found.update(dict.fromkeys(cohorts, cohorts[0]))
+    return found
+
+
+def _runs(twins: list[int]) -> list[tuple[int, int]]:
+    """The runs of more than one position with the same twin, as (start, end)."""
+    starts = [i for i, twin in enumerate(twins) if i == 0 or twin != twins[i - 1]]
+    return [(start, end) for start, end in pairwise([*starts, len(twins)]) if end - start > 1]
+
+
+def _clusters(model: Model, parts: list[_Part]) -> list[list[_Part]]:
+    """The parts, those with a value in common that few cohorts have together."""
+    part_of = {member.cohort: i for i, part in enumerate(parts) for member in part.members}
+    links: list[list[int]] = [[] for _ in parts]
+    for value in {value for part in parts for member in part.members for value in member.values()}:
+        holders = value[-1]
+        if holders.bit_count() <= FEW:
+            linked = {part_of[i] for i in range(len(model.cohorts)) if holders >> i & 1 and i in part_of}
+            for i in linked:
+                links[i] += linked
+    return [[parts[i] for i in cluster] for cluster in _connected(range(len(parts)), links)]
+
+
+def _linked(cohorts: tuple[Cohort, ...]) -> list[list[int]]:
+    """The cohorts that are linked by relatives and excludes, by the lowest address of each first one."""
+    by_address = sorted(range(len(cohorts)), key=lambda i: tuple(cohorts[i].addresses[:1]))
+    return _connected(by_address, [(*cohort.relatives, *cohort.excludes) for cohort in cohorts])
+
+
+def _connected(items: Iterable[int], links: Sequence[Iterable[int]]) -> list[list[int]]:
+    """The items that are linked, directly or not, by their first ones."""
+    seen: set[int] = set()
+    found = []
+    for start in items:
+        if start not in seen:
+            seen.add(start)
+            connected = [start]
+            for i in connected:
+                for j in sorted(links[i]):
+                    if j not in seen:
+                        seen.add(j)
+                        connected.append(j)
+            found.append(connected)
+    return found
