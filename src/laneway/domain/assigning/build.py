@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import NamedTuple
@@ -34,11 +33,15 @@ def components_of(model: Model) -> list[Component]:
     return [_component(model, parts, bits) for parts in _clusters(model, [part for part in parts if part.members])]
 
 
-@dataclass(frozen=True, slots=True)
-class _Member:
-    """A cohort on its way to a position; other cohorts are named by their indexes."""
+class _Member(NamedTuple):
+    """A cohort on its way to a position; other cohorts are named by their indexes.
+
+    ``rank`` sorts the positions of a component alike in all components of its type. ``values`` are
+    those that others have too, or that it can have in common with others.
+    """
 
     cohort: int
+    rank: tuple[object, ...]
     costs: tuple[int | None, ...]
     hits: frozenset[int]
     hit_by: frozenset[int]
@@ -47,25 +50,11 @@ class _Member:
     capacity: int
     counted: bool
     own: int
-    distinct: tuple[tuple[int, int], ...]
-    common: tuple[tuple[int, ...], ...]
-
-    @property
-    def rank(self) -> tuple[object, ...]:
-        """What sorts the positions of a component alike in all components of its type."""
-        costs = tuple(-1 if cost is None else cost for cost in self.costs)
-        values = len(self.distinct), tuple(map(len, self.common))
-        return costs, self.size, self.capacity, self.counted, self.own, values
-
-    def values(self) -> Iterator[Value]:
-        """Its values that others have too, or that it can have in common with others."""
-        yield from (("distinct", constraint, holders) for constraint, holders in self.distinct)
-        for constraint, values in enumerate(self.common):
-            yield from (("match", constraint, holders) for holders in values)
+    values: tuple[Value, ...]
 
     def twin_keys(self) -> tuple[tuple[object, ...], tuple[object, ...]]:
         """Members with one of these in common are interchangeable: strangers, or relatives of each other."""
-        alike = self.rank, self.excludes, self.distinct, self.common
+        alike = self.rank, self.excludes, self.values
         both = frozenset({self.cohort})
         return (*alike, self.hits, self.hit_by), (*alike, self.hits | both, self.hit_by | both, both <= self.hits)
 
@@ -85,7 +74,7 @@ class _Part:
         self.twins = _runs([twins[member.cohort] for member in self.members])
         self.tokens: dict[object, int] = {}
         for member in self.members:
-            for value in member.values():
+            for value in member.values:
                 if value[-1] & self.cohorts == value[-1]:
                     self.tokens.setdefault(value, len(self.tokens))
 
@@ -99,7 +88,7 @@ class _Part:
             (
                 member.rank,
                 *(tuple(sorted(place[i] for i in some)) for some in (member.hits, member.hit_by, member.excludes)),
-                tuple((self.tokens[value],) if value in self.tokens else value for value in member.values()),
+                tuple((self.tokens[value],) if value in self.tokens else value for value in member.values),
             )
             for member in self.members
         )
@@ -150,37 +139,27 @@ class _Names(NamedTuple):
     tokens: dict[object, int]
     bits: dict[object, int]
 
-    def of(self, values: Iterable[Value]) -> tuple[int, int]:
-        """The tokens and the shared bits of some values, as masks."""
-        tokens = shared = 0
-        for value in values:
-            if value[-1] & self.inside == value[-1]:
-                tokens |= 1 << self.tokens.setdefault(value, len(self.tokens))
-            else:
-                shared |= 1 << self.bits.setdefault(value, len(self.bits))
-        return tokens, shared
-
 
 def _position(model: Model, member: _Member, place: dict[int, int], names: _Names) -> Position:
-    distinct = [
-        names.of(value for value in member.values() if value[:2] == ("distinct", constraint))
-        for constraint in range(model.constraints[0])
-    ]
+    distinct, matches = ([[0, 0] for _ in range(number)] for number in model.constraints)
+    for value in member.values:
+        kind, constraint, holders = value
+        is_shared = holders & names.inside != holders
+        numbers = names.bits if is_shared else names.tokens
+        bit = 1 << numbers.setdefault(value, len(numbers))
+        (distinct if kind == "distinct" else matches)[constraint][is_shared] |= bit
     return Position(
         member.costs,
         member.size,
         member.capacity,
         member.counted,
         member.own,
-        tuple(sorted(place[i] for i in member.hits)),
-        sum(1 << place[i] for i in member.hit_by),
-        sum(1 << place[i] for i in member.excludes),
-        tuple(tokens for tokens, _ in distinct),
-        tuple(shared for _, shared in distinct),
-        tuple(
-            names.of(value for value in member.values() if value[:2] == ("match", constraint))
-            for constraint in range(model.constraints[1])
-        ),
+        tuple(sorted([place[i] for i in member.hits])),
+        sum([1 << place[i] for i in member.hit_by]),
+        sum([1 << place[i] for i in member.excludes]),
+        tuple([tokens for tokens, _ in distinct]),
+        tuple([shared for _, shared in distinct]),
+        tuple([(tokens, shared) for tokens, shared in matches]),
     )
 
 
@@ -202,19 +181,32 @@ def _members(model: Model, cohorts: list[int]) -> list[_Member]:
         excludes = live.intersection(model.cohorts[i].excludes) if i in live else set()
         savable = i in live and bool(hit_by[i] - excludes)
         limited = model.capacities[i] < model.demand(i)
+        costs = tuple([one.costs[i] for one in model.classes])
+        size = len(model.cohorts[i].addresses) if hit_by[i] else 0
+        capacity = model.capacities[i] if limited else UNLIMITED
+        counted = limited or savable
+        values = (
+            *(("distinct", constraint, holders) for constraint, holders in model.distinct_values[i]),
+            *(("match", at, holders) for at, some in enumerate(model.match_values[i]) for holders in some),
+        )
+        rank = (
+            tuple([-1 if cost is None else cost for cost in costs]),
+            (size, capacity, counted, model.own[i]),
+            tuple([(kind, constraint) for kind, constraint, _ in values]),
+        )
         found.append(
             _Member(
                 i,
-                costs=tuple(one.costs[i] for one in model.classes),
-                hits=frozenset(hits[i]),
-                hit_by=frozenset(hit_by[i]),
-                excludes=frozenset(excludes),
-                size=len(model.cohorts[i].addresses) if hit_by[i] else 0,
-                capacity=model.capacities[i] if limited else UNLIMITED,
-                counted=limited or savable,
-                own=model.own[i],
-                distinct=model.distinct_values[i],
-                common=tuple(model.match_values[i]),
+                rank,
+                costs,
+                frozenset(hits[i]),
+                frozenset(hit_by[i]),
+                frozenset(excludes),
+                size,
+                capacity,
+                counted,
+                model.own[i],
+                values,
             )
         )
     return found
@@ -222,6 +214,8 @@ def _members(model: Model, cohorts: list[int]) -> list[_Member]:
 
 def _twins(members: list[_Member]) -> dict[int, int]:
     """For each cohort the first of those that are interchangeable with it."""
+    if len({member.rank for member in members}) == len(members):
+        return {member.cohort: member.cohort for member in members}
     found: dict[int, int] = {}
     for which in (0, 1):
         alike: defaultdict[tuple[object, ...], list[int]] = defaultdict(list)
@@ -244,7 +238,7 @@ def _clusters(model: Model, parts: list[_Part]) -> list[list[_Part]]:
     """The parts, those with a value in common that few cohorts have together."""
     part_of = {member.cohort: i for i, part in enumerate(parts) for member in part.members}
     links: list[list[int]] = [[] for _ in parts]
-    for value in {value for part in parts for member in part.members for value in member.values()}:
+    for value in {value for part in parts for member in part.members for value in member.values}:
         holders = value[-1]
         if holders.bit_count() <= FEW:
             linked = {part_of[i] for i in range(len(model.cohorts)) if holders >> i & 1 and i in part_of}
