@@ -61,8 +61,8 @@ install_laneway() {
 }
 
 export WINEPREFIX=$cache/prefix WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml='
-export PYTHONDONTWRITEBYTECODE=1 PYTHONUTF8=1
-unset DISPLAY LANEWAY_CONFIG
+export PYTHONPYCACHEPREFIX=Z:$cache/bytecode
+unset PYTHONDONTWRITEBYTECODE DISPLAY LANEWAY_CONFIG
 
 mkdir -p "$cache"
 install_wine

@@ -19,7 +19,7 @@ from laneway.hosts.registry import open_driver
 from laneway.interfaces.host_driver import HostDriver
 
 WINDOWS = sys.platform == "win32"
-THIN = ("adapters", "live", "machine", "powershell", "setupapi", "volumes", "windows_library")
+THIN = ("adapters", "cfgmgr32", "live", "machine", "powershell", "setupapi", "volumes", "windows_library")
 
 
 class TestHyperV(HostDriverConformance):

@@ -6,8 +6,8 @@ from typing import TypeVar
 
 from laneway.domain.errors import LanewayError
 from laneway.domain.inventory import Problem
-from laneway.hosts.hyperv import adapters, machine, powershell, setupapi, volumes
-from laneway.hosts.hyperv.property_bag import Key, Properties
+from laneway.hosts.hyperv import adapters, cfgmgr32, machine, powershell, setupapi, volumes
+from laneway.hosts.hyperv.property_bag import Key, Properties, pci_enumerator
 from laneway.hosts.hyperv.recording import Recording
 
 T = TypeVar("T")
@@ -15,10 +15,13 @@ _NETWORK_CLASS = "{4d36e972-e325-11ce-bfc1-08002be10318}"
 """GUID_DEVCLASS_NET (devguid.h)."""
 
 
-def record() -> Recording:
+MemoryReader = Callable[[str], list[object] | None]
+
+
+def record(read_memory: MemoryReader = cfgmgr32.read_memory) -> Recording:
     """The host as it is now. Raises LanewayError(host_unreachable) where its devices cannot be listed."""
     problems: list[Problem] = []
-    devices = tuple(map(_with_network_guid, setupapi.read_devices()))
+    devices = tuple(_completed(device, read_memory) for device in setupapi.read_devices())
     found = machine.read_machine()
     return Recording(
         devices=devices,
@@ -43,8 +46,12 @@ def _unless_refused(attribute: str, read: Callable[[], T], problems: list[Proble
         return None
 
 
-def _with_network_guid(device: Properties) -> Properties:
-    driver_key = device.get(Key.DRIVER_KEY.value)
-    if str(device.get(Key.CLASS_GUID.value)).lower() != _NETWORK_CLASS or driver_key is None:
-        return device
-    return {**device, Key.NETWORK_GUID.value: machine.network_guid(str(driver_key))}
+def _completed(device: Properties, read_memory: MemoryReader) -> Properties:
+    """The device with what other interfaces tell of it."""
+    instance_id, driver_key = str(device[Key.INSTANCE_ID.value]), device.get(Key.DRIVER_KEY.value)
+    added: dict[str, object] = {}
+    if pci_enumerator(instance_id) is not None:
+        added[Key.MEMORY.value] = read_memory(instance_id)
+    if driver_key is not None and str(device.get(Key.CLASS_GUID.value)).lower() == _NETWORK_CLASS:
+        added[Key.NETWORK_GUID.value] = machine.network_guid(str(driver_key))
+    return {**device, **added}

@@ -1,7 +1,7 @@
-"""The devices of Windows as raw property bags, by SetupAPI and CfgMgr32. Thin: it reads, and decides nothing.
+"""The devices of Windows as raw property bags, by SetupAPI. Thin: it reads, and decides nothing.
 
 It can be imported anywhere and works on Windows only. Structures and constants are those of
-setupapi.h, cfgmgr32.h and devpropdef.h; nothing is written to the host.
+setupapi.h and devpropdef.h; nothing is written to the host.
 """
 
 import ctypes
@@ -13,15 +13,12 @@ from uuid import UUID
 
 from laneway.hosts.hyperv.device_property_keys import LEGACY, PCI_KEYS, TREE_KEYS, PropertyKey
 from laneway.hosts.hyperv.property_bag import Key, Properties, pci_enumerator
-from laneway.hosts.hyperv.raw_values import decode_memory, decode_property, decode_registry_value
+from laneway.hosts.hyperv.raw_values import decode_property, decode_registry_value
 from laneway.hosts.hyperv.windows_library import last_failure, load
 
 _PRESENT, _ALL_CLASSES, _INTERFACES = 0x02, 0x04, 0x10
 _INVALID_HANDLE = c_void_p(-1).value
 _DISK_INTERFACE = UUID("53f56307-b6bf-11d0-94f2-00a0c91efb8b")
-_ALLOCATED_CONFIG = 2
-_MEMORY, _LARGE_MEMORY = 1, 7
-"""ResType_Mem and ResType_MemLarge."""
 
 
 class _Guid(ctypes.Structure):
@@ -69,7 +66,7 @@ class _DeviceSet:
     """A device information set (HDEVINFO)."""
 
     def __init__(self, interface: UUID | None, flags: int) -> None:
-        self._setup, self._config = load("setupapi"), load("cfgmgr32")
+        self._setup = load("setupapi")
         self._setup.SetupDiGetClassDevsW.restype = c_void_p
         guid = None if interface is None else byref(_Guid.of(interface))
         handle = self._setup.SetupDiGetClassDevsW(guid, None, None, c_ulong(flags))
@@ -97,8 +94,6 @@ class _DeviceSet:
         read = {key.value: self._property(device, key, keys[key]) for key in keys}
         bag = {name: value for name, value in read.items() if value is not None}
         bag[Key.INSTANCE_ID.value] = instance_id
-        if is_pci and (memory := self._memory(device)) is not None:
-            bag[Key.MEMORY.value] = memory
         return bag
 
     def interfaces(self, interface: UUID) -> Iterator[tuple[str, str]]:
@@ -154,28 +149,3 @@ class _DeviceSet:
             self._handle, byref(device), c_ulong(LEGACY[key]), byref(kind), buffer, c_ulong(4096), byref(needed)
         )
         return decode_registry_value(kind.value, buffer.raw[: needed.value]) if found else None
-
-    def _memory(self, device: _DeviceInfo) -> list[object] | None:
-        """The memory ranges that the device has now; None where it has no configuration, as when disabled."""
-        config = c_void_p()
-        if self._config.CM_Get_First_Log_Conf(byref(config), c_ulong(device.instance), c_ulong(_ALLOCATED_CONFIG)):
-            return None
-        try:
-            found = [data for kind in (_MEMORY, _LARGE_MEMORY) for data in self._resources(config, kind)]
-            return [decode_memory(data) for data in found]
-        finally:
-            self._config.CM_Free_Log_Conf_Handle(config)
-
-    def _resources(self, config: c_void_p, kind: int) -> Iterator[bytes]:
-        at, following = config, c_void_p()
-        while not self._config.CM_Get_Next_Res_Des(byref(following), at, c_ulong(kind), None, c_ulong(0)):
-            if at is not config:
-                self._config.CM_Free_Res_Des_Handle(at)
-            at, following = following, c_void_p()
-            size = c_ulong()
-            self._config.CM_Get_Res_Des_Data_Size(byref(size), at, c_ulong(0))
-            data = create_string_buffer(size.value)
-            if not self._config.CM_Get_Res_Des_Data(at, data, size, c_ulong(0)):
-                yield data.raw
-        if at is not config:
-            self._config.CM_Free_Res_Des_Handle(at)
