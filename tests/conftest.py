@@ -4,6 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("laneway", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("laneway")
+"""How long one example takes says nothing where other work shares the machine: tests count steps, never time."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
