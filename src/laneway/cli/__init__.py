@@ -2,7 +2,6 @@
 # ruff: noqa: PLC0415 - start-up counts: what only some calls need is imported in them
 
 import gc
-import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -14,6 +13,7 @@ import click
 from laneway.cli.commands import SUMMARIES
 from laneway.cli.exit_status import EXIT_STATUS, ExitStatus
 from laneway.cli.group import LazyGroup
+from laneway.cli.streams import discard_output, make_usable, tell
 from laneway.domain.errors import ErrorCode, LanewayError
 
 PROGRAM = "laneway"
@@ -52,19 +52,20 @@ root = LazyGroup(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command line and returns its exit status; nothing escapes as an exception."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # A name that the locale cannot show is no reason to fail.
-            stream.reconfigure(errors="replace")
+    make_usable()
     try:
         with _no_garbage_collection():
             status = _run(given)
         sys.stdout.flush()
     except BrokenPipeError:
-        _discard_output()
+        discard_output()
         return ExitStatus.BROKEN_PIPE
+    except OSError as error:
+        discard_output()
+        tell(f"error: the answer cannot be written: {error.strerror}; what the command changed stays changed")
+        return ExitStatus.UNWRITABLE
     except (KeyboardInterrupt, click.Abort):
-        click.echo(err=True)
+        tell()
         return ExitStatus.INTERRUPTED
     return status
 
@@ -85,7 +86,10 @@ def _no_garbage_collection() -> Iterator[None]:
 
 
 def _run(arguments: list[str]) -> int:
-    """Runs the command line; a failure is told on stderr, or with ``--json`` on stdout."""
+    """Runs the command line; a failure is told on stderr, or with ``--json`` on stdout.
+
+    Raises OSError where stdout takes no more.
+    """
     try:
         return _invoke(arguments)
     except click.exceptions.NoArgsIsHelpError as page:
@@ -101,6 +105,8 @@ def _run(arguments: list[str]) -> int:
     except Exception as fault:  # the last resort: a person gets a message, never a traceback
         from laneway.cli.failure import internal_error
 
+        # What stdout did not take is still in its buffer: if that was the fault, this raises it again.
+        sys.stdout.flush()
         if os.environ.get("LANEWAY_DEBUG") == "1":
             import traceback
 
@@ -143,10 +149,3 @@ def _color_of(arguments: Sequence[str]) -> str:
 def _help_hint(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     return "" if context is None else f"\n       `{context.command_path} --help` explains the command"
-
-
-def _discard_output() -> None:
-    """Points stdout nowhere, so that what is still in its buffer raises nothing at exit."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)

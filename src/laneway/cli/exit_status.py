@@ -15,6 +15,8 @@ class ExitStatus(IntEnum):
     USAGE = 2
     UNREACHABLE = 69
     FAULT = 70
+    UNWRITABLE = 74
+    """Stdout did not take the answer: a full disk. What the command changed stays changed."""
     NO_PERMISSION = 77
     CONFIG = 78
     INTERRUPTED = 130

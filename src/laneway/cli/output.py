@@ -7,6 +7,7 @@ import click
 
 from laneway.cli.command import Settings
 from laneway.cli.render.screen import Screen, screen_of
+from laneway.cli.streams import tell
 
 
 def screen(settings: Settings) -> Screen:
@@ -21,7 +22,7 @@ def write_lines(lines: Iterable[str]) -> None:
 
 def write_message(message: Callable[[Screen], str], color: str) -> None:
     """Writes a message to stderr, made for what that shows; ``color`` is the value of ``--color``."""
-    click.echo(message(screen_of(sys.stderr, color)), err=True, color=True)
+    tell(message(screen_of(sys.stderr, color)))
 
 
 def write_json(document: object) -> None:
