@@ -78,8 +78,6 @@ class _Placement:
 
     def take(self, cohort: int, k: int) -> list[tuple[int, Self]]:
         """Each placement that can follow with one device of a cohort for class ``k``, with its cost."""
-        if cohort not in self._positions:
-            return []
         number, place = self._positions[cohort]
         kind, raw = self._raws[number]
         states = self._search.states
@@ -152,20 +150,25 @@ class _Solver:
         There are several where match constraints can have several values with the same devices.
         """
         k = self._class_of[request]
-        for address, cohort in self._heads(k):
-            self._meter.spend()
-            paid = 0
-            going_on = []
-            for placement in placements:
-                for cost, after in placement.take(cohort, k):
-                    if self._search.completes(after.state, limit - cost):
-                        paid = cost
-                        going_on.append(after)
-            if going_on:
-                self._taken[cohort] += 1
-                self._chosen[request].append(address)
-                return limit - paid, going_on
-        raise AssertionError("a placement that can be completed has a next device")
+        address, cohort, going_on = next(
+            (address, cohort, going_on)
+            for address, cohort in self._heads(k)
+            if (going_on := self._completed(placements, cohort, k, limit))
+        )
+        self._taken[cohort] += 1
+        self._chosen[request].append(address)
+        cost, _ = going_on[0]
+        return limit - cost, [placement for _, placement in going_on]
+
+    def _completed(self, placements: list[_Placement], cohort: int, k: int, limit: int) -> list[tuple[int, _Placement]]:
+        """The placements with one more device of a cohort that can be completed at no more than a cost."""
+        self._meter.spend()
+        return [
+            (cost, after)
+            for placement in placements
+            for cost, after in placement.take(cohort, k)
+            if self._search.completes(after.state, limit - cost)
+        ]
 
     def _heads(self, k: int) -> list[tuple[PciAddress, int]]:
         """The lowest free address of each cohort that serves a class, ascending."""

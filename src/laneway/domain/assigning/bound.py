@@ -145,14 +145,11 @@ class Bounds:
 
     def _gap_at(self, left: Left, touched: list[Addition], constraint: int, k: int) -> tuple[int, int]:
         """The gap of a class whose match constraint has its value in one component."""
-        for local in touched:
-            if local.bound >> constraint & 1:
-                gap, loss = local.gaps.get((k, ANY), NEVER), local.losses.get((k, ANY), NEVER)
-                counted = sum(
-                    left.counts[j] * d for j, d in local.dues.items() if self._additions.constraint_of[j] == constraint
-                )
-                return _beyond(gap, loss, left.counts[k], counted), 1 << local.kind
-        return NEVER, 0
+        local = next(local for local in touched if local.bound >> constraint & 1)
+        gap, loss = local.gaps.get((k, ANY), NEVER), local.losses.get((k, ANY), NEVER)
+        within = self._additions.constraint_of
+        counted = sum(left.counts[j] * due for j, due in local.dues.items() if within[j] == constraint)
+        return _beyond(gap, loss, left.counts[k], counted), 1 << local.kind
 
     def _common_due(self, left: Left, used: int, constraint: int) -> int:
         """What the classes of a match constraint pay beyond the prices, unless its value is one component's."""
