@@ -4,10 +4,11 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 from typing import Any
 
-from bench.aims import Figure, Measures, Unit, figures
+from bench.aims import Figure, Measures, Ratio, Unit, figures
 
 Cells = tuple[str, ...]
 _HEADER: Cells = ("What", "Laneway", "Beside", "Takes", "Ratio", "Aim", "Reached")
+_DIRECTION = {Ratio.FASTER: "more", Ratio.LONGER: "less"}
 _REACHED = {True: "yes", False: "NO", None: ""}
 
 
@@ -82,7 +83,7 @@ def _cells(figure: Figure) -> Cells:
         amount(figure.ours, row.unit),
         row.against,
         amount(figure.peer, row.unit),
-        f"{figure.ratio:.3g}",
-        figure.aim,
+        f"{figure.ratio:.3g} {row.ratio.value}",
+        "" if row.aim is None else f"{row.aim:g} or {_DIRECTION[row.ratio]}",
         _REACHED[figure.reached],
     )
