@@ -59,6 +59,36 @@ def test_a_full_disk_is_told_and_is_no_fault_of_ours(
     assert told == f"error: the answer cannot be written: {NO_SPACE}; what the command changed stays changed\n"
 
 
+def test_a_full_disk_is_no_fault_of_the_file_that_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scenarios = tmp_path / "scenarios.jsonl"
+    scenarios.write_text("{}\n" * 100)
+    monkeypatch.setattr("sys.stdout", full_stream(tmp_path))
+    assert cli.main(["simulate", str(scenarios)]) == 74
+    assert NO_SPACE in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["devices", "--tree"], ["devices", "--json"], ["capture"], ["check"]], ids=" ".join)
+def test_a_long_answer_on_a_full_disk(
+    words: list[str], gpu_server: ExampleHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout", full_stream(gpu_server.folder))
+    assert gpu_server.run(*words).status == 74
+
+
+def test_a_reader_that_has_gone_is_no_fault_of_the_file_that_is_read(tmp_path: Path) -> None:
+    scenarios = tmp_path / "scenarios.jsonl"
+    scenarios.write_text("{}\n" * 100)
+    program = f"import sys; from laneway.cli import main; sys.exit(main(['simulate', {str(scenarios)!r}]))"
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    with process.stderr:
+        assert (process.wait(), process.stderr.read()) == (141, b"")
+
+
 def test_what_a_command_changed_before_the_disk_was_full_stays(
     gpu_server: ExampleHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:

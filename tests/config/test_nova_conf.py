@@ -27,6 +27,7 @@ def nova_conf(tmp_path: Path) -> Path:
 
 
 def test_what_a_nova_operator_wrote_is_read_as_nova_reads_it(nova_conf: Path, around: Surroundings) -> None:
+    """Rules C1 and C63."""
     nova_conf.write_text("""\
 [DEFAULT]
 host = compute-7
@@ -73,6 +74,7 @@ def test_laneways_own_section_says_what_nova_has_no_option_for(nova_conf: Path, 
 
 
 def test_old_names_count_and_are_told(nova_conf: Path, around: Surroundings, capfd: pytest.CaptureFixture[str]) -> None:
+    """Rule C1."""
     nova_conf.write_text("""\
 [pci]
 device_spec = {"vendor_id": "0003"}

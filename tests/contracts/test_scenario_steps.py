@@ -184,6 +184,7 @@ def test_a_repeated_id_with_other_content_is_a_conflict(other: dict[str, Any]) -
 
 
 def test_a_retry_is_the_same_though_the_alias_stands_for_something_else_by_now() -> None:
+    """Rule C68."""
     steps = play(claim(claim="c1"), {"op": "reload", "alias": [{**ALIAS, "product_id": "beef"}]}, claim(claim="c1"))
     assert steps[2]["devices"] == {"card": [CARD]}
 

@@ -53,6 +53,7 @@ def good(value: object) -> AddressPattern:
     ],
 )
 def test_what_a_text_means(text: str, canonical: str) -> None:
+    """Rules C7 and C8."""
     assert str(good(text)) == canonical
 
 
@@ -103,6 +104,7 @@ def test_what_a_text_means(text: str, canonical: str) -> None:
     ],
 )
 def test_what_is_no_address(value: object, code: str, in_message: str) -> None:
+    """Rules C7, C8, C9, D10, D30 and D31."""
     pattern, findings = parse(value)
     (problem,) = findings.errors
     assert pattern is None
@@ -119,6 +121,7 @@ def test_every_wrong_field_of_an_address_is_reported() -> None:
 
 
 def test_a_slot_alone_is_noted_as_such() -> None:
+    """Rule D32."""
     _, findings = parse("05")
     assert [(warning.code, warning.remedy) for warning in findings.warnings] == [
         ("slot_only_address", 'write "05:*.*" if a bus is meant')
@@ -140,6 +143,7 @@ def test_a_slot_alone_is_noted_as_such() -> None:
     ],
 )
 def test_a_regular_expression_matches_whole_fields(fields: dict[str, str], address: str, matches: bool) -> None:
+    """Rules C9, D7 and D32."""
     assert good(fields).matches(PciAddress.parse(address)) is matches
 
 
@@ -153,6 +157,7 @@ def test_a_regular_expression_matches_whole_fields(fields: dict[str, str], addre
     ],
 )
 def test_an_expression_that_matches_nothing_in_range_is_noted(field: str, expression: str, remedy: str) -> None:
+    """Rule D7."""
     pattern, findings = parse({field: expression})
     (warning,) = findings.warnings
     assert pattern is not None

@@ -45,6 +45,7 @@ def test_two_functions_of_one_address_are_no_inventory() -> None:
 
 
 def test_a_device_knows_what_its_spec_says() -> None:
+    """Rule C27."""
     said = specs(
         {"address": "*", "physical_network": "p", "binding": "operator", "cleaning": "wipe", "allow_in_use": True}
     )
@@ -63,6 +64,7 @@ def test_all_devices_of_one_spec_share_one_mapping_of_tags() -> None:
 
 
 def test_a_network_vf_knows_the_mac_and_name_of_its_pf_and_its_own_number_and_features() -> None:
+    """Rules C27 and C29."""
     child = vf(
         "0000:81:02.1",
         "0000:81:00.0",
@@ -86,6 +88,7 @@ def test_a_vdpa_device_is_a_network_vf_too() -> None:
 
 
 def test_a_pf_knows_its_own_mac_and_no_more() -> None:
+    """Rule C27."""
     assert info(NIC) == ExtraInfo(mac_address="02:00:00:00:00:01")
 
 
@@ -110,11 +113,13 @@ def test_the_permanent_mac_is_preferred_as_a_bond_changes_the_other() -> None:
 def test_mac_of_the_pf_and_number_of_the_vf_come_both_or_neither(
     parent: PciFunction | None, vf_index: int | None
 ) -> None:
+    """Rules C29 and C31."""
     found = info(vf("0000:81:02.0", "0000:81:00.0", vf_index=vf_index), parent)
     assert (found.pf_mac_address, found.vf_num) == (None, None)
 
 
 def test_a_vf_that_is_no_nic_has_no_network_facts() -> None:
+    """Rule C29."""
     qat = pf("0000:3d:00.0", class_code="0b4000")
     child = vf("0000:3d:01.0", "0000:3d:00.0", class_code="0b4000", vf_index=0)
     assert info(child, qat) == ExtraInfo()
@@ -150,6 +155,7 @@ def test_a_vf_of_unknown_class_is_a_nic_if_it_or_its_pf_has_an_interface(parent:
     ],
 )
 def test_the_card_serial(own: str | None, pfs: str | None, serial: str | None) -> None:
+    """Rule C30."""
     parent = pf("0000:81:00.0", vpd=Vpd(card_serial_number=pfs))
     child = vf("0000:81:02.0", "0000:81:00.0", vpd=Vpd(card_serial_number=own))
     assert info(child, parent).card_serial_number == serial

@@ -31,6 +31,7 @@ def good(*values: object, pci_in_placement: bool = False) -> dict[str, Alias]:
     ids=["an object", "a list of objects", "the text of an object", "the text of a list"],
 )
 def test_an_alias_in_each_form_of_the_option(value: object) -> None:
+    """Rule C63."""
     assert good(value) == {
         "gpu": Alias(
             name="gpu",
@@ -83,6 +84,7 @@ def test_numa_policies(policy: NumaPolicy) -> None:
     ],
 )
 def test_names(written: str, name: str) -> None:
+    """Rule C63."""
     assert list(good({**GPU, "name": written})) == [name]
 
 
@@ -133,6 +135,7 @@ def test_entries_of_one_name_are_alternatives_in_order() -> None:
     ],
 )
 def test_what_is_refused(entry: object, key: str | None, fault: str) -> None:
+    """Rules C63, C65 and D31."""
     aliases, findings = parse(entry)
     [error] = findings.errors
     assert aliases.by_name == {}
@@ -205,6 +208,7 @@ def test_in_placement_class_and_traits_are_asked_for() -> None:
     ids=["traits alone", "one id alone"],
 )
 def test_in_placement_an_alias_needs_ids_or_a_class(entry: object) -> None:
+    """Rule C65."""
     _, findings = parse(entry, pci_in_placement=True)
     [error] = findings.errors
     assert "vendor_id and product_id, or resource_class" in error.message
@@ -224,6 +228,7 @@ def test_in_placement_an_alias_has_one_entry() -> None:
     ids=["a name that is near", "a name that is not near"],
 )
 def test_an_unknown_alias_is_named_with_what_there_is(name: str, remedy: str) -> None:
+    """Rule C66."""
     aliases, _ = parse({**GPU, "name": "nic"}, GPU)
     with pytest.raises(LanewayError, match="flavor") as caught:
         aliases.named(name, "flavor")

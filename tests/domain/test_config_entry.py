@@ -18,6 +18,7 @@ def read(*values: object, places: tuple[str, ...] | None = None) -> tuple[list[E
 
 
 def test_objects_lists_and_their_json_are_entries_and_lists_are_counted_through() -> None:
+    """Rules C2 and C63."""
     entries, findings = read(
         {"a": "0"}, [{"a": "1"}, {"a": "2"}], '{"a": "3"}', '[{"a": "4"}, {"a": "5"}]', [], "[]", {"a": "6"}
     )
@@ -62,6 +63,7 @@ def test_an_unreadable_value_counts_as_one_entry() -> None:
     ],
 )
 def test_what_is_said_of_a_value_that_is_no_entry(value: object, message: str) -> None:
+    """Rules C2 and D6."""
     entries, findings = read(value)
     assert entries == []
     assert [(problem.code, problem.message) for problem in findings.errors] == [("invalid_device_spec", message)]

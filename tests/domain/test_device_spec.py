@@ -53,6 +53,7 @@ def entries(found: DeviceSpecs, *functions: PciFunction) -> list[int | None]:
     ],
 )
 def test_what_a_spec_admits(content: dict[str, object], admitted: list[int | None]) -> None:
+    """Rules C5, C7, C9, C11 and C12."""
     assert entries(specs(content), PF0, PF1, VF0, VF1) == admitted
 
 
@@ -80,6 +81,7 @@ def test_what_a_spec_admits(content: dict[str, object], admitted: list[int | Non
     ],
 )
 def test_the_first_that_matches_counts(values: Sequence[object], admitted: list[int | None]) -> None:
+    """Rule C13."""
     assert entries(specs(*values), PF0, PF1, VF0, VF1) == admitted
 
 
@@ -89,6 +91,7 @@ def test_a_pf_that_is_not_in_the_inventory_is_still_known_by_address() -> None:
 
 
 def test_bridges_and_domains_beyond_a_guests_are_never_admitted() -> None:
+    """Rule C14."""
     bridge = function("0000:00:01.0", class_code="060400")
     far = function("10000:01:00.0")
     for found in (
@@ -113,6 +116,7 @@ def test_bridges_and_domains_beyond_a_guests_are_never_admitted() -> None:
     ids=["its own serial", "its PF's", "its own is empty", "both are blank", "no serial", "longer than VPD can hold"],
 )
 def test_a_remote_managed_device_needs_a_card_serial(own: str | None, pfs: str | None, admitted: bool) -> None:
+    """Rules C20 and C30."""
     parent = pf("0000:82:00.0", vpd=Vpd(card_serial_number=pfs))
     child = vf("0000:82:00.3", "0000:82:00.0", vpd=Vpd(card_serial_number=own))
     found = specs({"vendor_id": "8086", "remote_managed": "true"})
@@ -123,12 +127,14 @@ def test_a_remote_managed_device_needs_a_card_serial(own: str | None, pfs: str |
     "content", [{"vendor_id": "8086"}, {"address": "0000:82:00.0"}, {"devname": "p0"}, {"address": "*"}], ids=str
 )
 def test_a_remote_managed_spec_never_admits_a_pf_and_leaves_it_to_the_next(content: dict[str, object]) -> None:
+    """Rule C18."""
     parent = pf("0000:82:00.0", vpd=Vpd(card_serial_number="MT1"), netdevs=(NetDevice(name="p0"),))
     found = specs({**content, "remote_managed": True}, {"vendor_id": "8086"})
     assert found.match(parent, None) is found.specs[1]
 
 
 def test_a_spec_that_is_not_remote_managed_needs_no_serial() -> None:
+    """Rules C17 and C20."""
     assert specs({"vendor_id": "8086", "remote_managed": False}).match(VF0, PF0) is not None
 
 

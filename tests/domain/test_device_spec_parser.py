@@ -29,6 +29,7 @@ NOVA = Dialect.NOVA
 )
 @pytest.mark.parametrize("key", ["vendor_id", "product_id"])
 def test_ids_are_four_lower_case_digits_or_any(key: str, written: str, meant: str | None) -> None:
+    """Rules C5 and C6."""
     assert getattr(spec({key: written}), key) == meant
 
 
@@ -55,6 +56,7 @@ def test_ids_are_four_lower_case_digits_or_any(key: str, written: str, meant: st
     ids=repr,
 )
 def test_what_is_no_id(key: str, value: object) -> None:
+    """Rules C6, D31 and D32."""
     found, findings = read({key: value})
     (problem,) = findings.errors
     assert len(found) == 0
@@ -69,6 +71,7 @@ def test_what_is_no_id(key: str, value: object) -> None:
 
 
 def test_all_matchers_of_an_entry() -> None:
+    """Rule C4."""
     found = spec({"vendor_id": "8086", "product_id": "154c", "address": "0000:3b:02.0"})
     assert (found.vendor_id, found.product_id, found.address) == ("8086", "154c", AddressGlob(0, 0x3B, 2, 0))
     assert spec({"devname": " ens1f0 "}).devname == "ens1f0"
@@ -90,6 +93,7 @@ def test_all_matchers_of_an_entry() -> None:
 def test_an_entry_that_chooses_nothing_would_admit_everything_and_is_an_error(
     content: dict[str, str], remedy: str
 ) -> None:
+    """Rule D30."""
     found, findings = read(content)
     assert len(found) == 0
     assert [problem.remedy for problem in findings.errors] == [remedy]
@@ -97,6 +101,7 @@ def test_an_entry_that_chooses_nothing_would_admit_everything_and_is_an_error(
 
 @pytest.mark.parametrize("content", [{"address": "*"}, {"vendor_id": "*"}, {"address": {"domain": ".*"}}], ids=str)
 def test_every_device_may_be_meant_on_purpose(content: dict[str, object]) -> None:
+    """Rules C5 and D30."""
     _, findings = read(content)
     assert (findings.errors, findings.warnings) == ([], [])
 
@@ -108,11 +113,13 @@ def test_what_is_no_devname(devname: object) -> None:
 
 
 def test_an_address_and_a_devname_exclude_each_other() -> None:
+    """Rule C10."""
     _, findings = read({"address": "0000:0a:00.0", "devname": "eth3"})
     assert [problem.remedy for problem in findings.errors] == ["keep one of the two"]
 
 
 def test_a_devname_is_an_error_only_where_devices_are_reported_to_placement() -> None:
+    """Rules C11 and D8."""
     _, without = read({"devname": "eth3"})
     _, reporting = read({"devname": "eth3"}, report_in_placement=True)
     assert without.errors == []
@@ -124,20 +131,30 @@ def test_a_devname_is_an_error_only_where_devices_are_reported_to_placement() ->
     ("written", "meant"), [(True, True), (False, False), ("yes", True), ("OFF", False), ("1", True)]
 )
 def test_boolean_tags_are_booleans_however_they_are_written(tag: str, written: object, meant: bool) -> None:
+    """Rules C15, C16 and D31."""
     assert spec({"vendor_id": "8086", tag: written}).tags == {tag: meant}
 
 
 @pytest.mark.parametrize("tag", ["managed", "live_migratable", "one_time_use"])
 @pytest.mark.parametrize("value", ["ture", "", None, 1, 0.0, []], ids=repr)
 def test_strict_boolean_tags_refuse_everything_else(tag: str, value: object) -> None:
+    """Rules C16 and D31."""
     _, findings = read({"vendor_id": "8086", tag: value})
     assert [(problem.key, problem.value, problem.remedy) for problem in findings.errors] == [
         (tag, value, "write true or false")
     ]
 
 
+@pytest.mark.parametrize("reporting", [True, False])
+def test_one_time_use_needs_no_reporting_to_placement(reporting: bool) -> None:
+    """Rules C21 and D19."""
+    found, findings = read({"vendor_id": "8086", "one_time_use": True}, report_in_placement=reporting)
+    assert (findings.errors, found.specs[0].tags) == ([], {"one_time_use": True})
+
+
 @pytest.mark.parametrize("tag", ["remote_managed", "trusted"])
 def test_lenient_boolean_tags_take_unclear_text_for_false_and_say_so(tag: str) -> None:
+    """Rule C17."""
     found, findings = read({"vendor_id": "8086", tag: "ture"})
     assert found.specs[0].tags == {tag: False}
     assert [(warning.code, warning.key) for warning in findings.warnings] == [("unclear_boolean", tag)]
@@ -157,6 +174,7 @@ def test_a_tag_that_is_not_written_is_not_there() -> None:
 @pytest.mark.parametrize("tag", ["physical_network", "resource_class", "traits", "rack"])
 @pytest.mark.parametrize("value", ["PhysNet1", "", " a ", None], ids=repr)
 def test_other_tags_are_kept_verbatim(tag: str, value: str | None) -> None:
+    """Rules C4 and C15."""
     assert spec({"vendor_id": "8086", tag: value}).tags == {tag: value}
 
 
@@ -167,6 +185,7 @@ def test_other_tags_are_kept_verbatim(tag: str, value: str | None) -> None:
 )
 @pytest.mark.parametrize("tag", ["traits", "rack"])
 def test_other_tags_are_text_or_null(tag: str, value: object, remedy: str) -> None:
+    """Rule D31."""
     _, findings = read({"vendor_id": "8086", tag: value})
     assert [(problem.key, problem.remedy) for problem in findings.errors] == [(tag, remedy)]
 
@@ -181,6 +200,7 @@ def test_other_tags_are_text_or_null(tag: str, value: object, remedy: str) -> No
     ],
 )
 def test_an_unknown_tag_is_kept_with_a_warning(key: str, remedy: str) -> None:
+    """Rules C4 and D17."""
     found, findings = read({"vendor_id": "8086", key: "x"})
     assert found.specs[0].tags == {key: "x"}
     assert [(warning.code, warning.entry, warning.key, warning.remedy) for warning in findings.warnings] == [
@@ -261,6 +281,7 @@ def test_a_misspelt_own_key_in_a_nova_conf_is_an_error(key: str, remedy: str) ->
 
 
 def test_all_errors_of_all_entries_come_in_one_report_and_good_entries_are_kept() -> None:
+    """Rule D15."""
     found, findings = read(
         {"vendor_id": "zz", "product_id": 5, "managed": "maybe"},
         {"vendor_id": "8086"},
@@ -292,11 +313,13 @@ def test_all_errors_of_all_entries_come_in_one_report_and_good_entries_are_kept(
 def test_of_entries_with_the_same_matchers_the_first_counts_which_is_noted(
     second: dict[str, object], duplicate: bool
 ) -> None:
+    """Rule C23."""
     _, findings = read({"vendor_id": "8086", "address": "0000:3b:00.0"}, second)
     assert [(warning.code, warning.entry) for warning in findings.warnings] == [("duplicate_entry", 1)] * duplicate
 
 
 def test_no_values_are_no_specs() -> None:
+    """Rule C3."""
     found, findings = read()
     assert (len(found), findings.errors, findings.warnings) == (0, [], [])
 

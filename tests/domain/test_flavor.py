@@ -12,6 +12,7 @@ ALIASES = Aliases({name: Alias(name=name, alternatives=()) for name in ("b", "a-
 
 
 def test_a_part_becomes_a_request_with_all_that_the_alias_says() -> None:
+    """Rules C66 and C67."""
     assert parse_flavor("a:2", ALIASES) == (
         DeviceRequest(name="a", alternatives=A.alternatives, count=2, numa_policy=NumaPolicy.REQUIRED, alias="a"),
     )
@@ -30,6 +31,7 @@ def test_a_part_becomes_a_request_with_all_that_the_alias_says() -> None:
     ],
 )
 def test_flavors(text: str, requests: list[tuple[str, str, int]]) -> None:
+    """Rule C66."""
     assert [(request.name, request.alias, request.count) for request in parse_flavor(text, ALIASES)] == requests
 
 

@@ -32,6 +32,7 @@ def record(status: Status, consumer: str | None = None) -> PciDevice:
     ],
 )
 def test_a_record_is_healed(stored: PciDevice, expected: Status | None, noted: bool) -> None:
+    """Rule C36."""
     healed = heal([stored])
     found = healed.state.held.get(stored.address)
     assert (found.status if found else None) is expected
@@ -42,6 +43,7 @@ def test_a_record_is_healed(stored: PciDevice, expected: Status | None, noted: b
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_of_two_records_of_one_address_the_owned_one_counts(turned: bool) -> None:
+    """Rule D27."""
     records = [record(Status.DIRTY), record(Status.ALLOCATED, "vm1")]
     healed = heal(reversed(records) if turned else records)
     assert [found.consumer for found in healed.state.held.values()] == ["vm1"]

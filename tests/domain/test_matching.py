@@ -32,6 +32,7 @@ def request(*alternatives: Alternative, attach: Attach = Attach.VFIO) -> DeviceR
     ],
 )
 def test_ids_type_and_parent_interface(alternative: Alternative, holds: bool) -> None:
+    """Rule C52."""
     assert satisfies(device(dev_type=VF, parent_ifname="ens5"), alternative) is holds
 
 
@@ -93,11 +94,13 @@ NIC_TAGS: dict[str, TagValue] = {
     ],
 )
 def test_tags(tag: str, wanted: RequestedValue, holds: bool) -> None:
+    """Rules C22 and C52."""
     nic = device(dev_type=VF, tags=NIC_TAGS)
     assert satisfies(nic, Alternative(tags={tag: wanted})) is holds
 
 
 def test_a_resource_class_tag_takes_the_place_of_the_ids() -> None:
+    """Rule P3."""
     gpu = device(tags={"resource_class": "gpu-a"})
     assert satisfies(gpu, Alternative(tags={"resource_class": "CUSTOM_GPU_A"}))
     assert not satisfies(gpu, Alternative(tags={"resource_class": "CUSTOM_PCI_8086_154C"}))
@@ -109,6 +112,7 @@ def test_a_resource_class_tag_takes_the_place_of_the_ids() -> None:
     [("HW_PCI_LIVE_MIGRATABLE", {"live_migratable": True}), ("HW_PCI_ONE_TIME_USE", {"one_time_use": True})],
 )
 def test_some_tags_are_traits_too(trait: str, tags: dict[str, TagValue]) -> None:
+    """Rule P5."""
     wanted = Alternative(tags={"traits": trait})
     assert satisfies(device(tags=tags), wanted)
     assert not satisfies(device(), wanted)
@@ -140,6 +144,7 @@ def test_remote_managed_is_false_by_default_only_for_sriov_and_vdpa(dev_type: De
 
 
 def test_tags_that_are_not_asked_for_are_counted() -> None:
+    """Rule C51."""
     nic = device(tags={"physical_network": "p", "trusted": True, "rack": None})
     assert unasked_tags(nic, Alternative()) == 3
     assert unasked_tags(nic, Alternative(tags={"trusted": True, "other": "x"})) == 2

@@ -35,6 +35,7 @@ guests = st.frozensets(st.integers(0, 4), max_size=3)
 def test_a_policy_forbids_by_node(
     policy: NumaPolicy, own: bool, same_socket: bool, other_socket: bool, unknown: bool
 ) -> None:
+    """Rules C57 and C58."""
     guest = frozenset({0})
     assert [TWO_SOCKETS.admits(policy, node, guest) for node in (0, 1, 2, None)] == [
         own,
@@ -46,6 +47,7 @@ def test_a_policy_forbids_by_node(
 
 @pytest.mark.parametrize("topology", [NO_FACTS, TWO_SOCKETS], ids=["host without facts", "node without a socket"])
 def test_socket_without_facts_leaves_the_guests_own_nodes(topology: NumaTopology) -> None:
+    """Rule D24."""
     assert topology.admits(NumaPolicy.SOCKET, 3, frozenset({3}))
     assert not topology.admits(NumaPolicy.SOCKET, 3, frozenset({4}))
     assert not topology.admits(NumaPolicy.SOCKET, None, frozenset({3}))
@@ -76,12 +78,14 @@ def test_distance(node: int | None, guest: set[int], distance: int) -> None:
 
 @given(policy=st.sampled_from(NumaPolicy), node=nodes)
 def test_without_guest_nodes_nothing_is_filtered(policy: NumaPolicy, node: int | None) -> None:
+    """Rule C59."""
     assert TWO_SOCKETS.admits(policy, node, frozenset())
     assert not is_away(node, frozenset())
 
 
 @given(node=nodes, guest=guests)
 def test_policies_are_ordered_by_what_they_forbid(node: int | None, guest: frozenset[int]) -> None:
+    """Rule C57."""
     required, legacy, socket, preferred = (
         TWO_SOCKETS.admits(policy, node, guest)
         for policy in (NumaPolicy.REQUIRED, NumaPolicy.LEGACY, NumaPolicy.SOCKET, NumaPolicy.PREFERRED)

@@ -19,10 +19,12 @@ def counts(host: PciDeviceTracker) -> dict[tuple[str, DevType, str], int]:
 
 
 def test_vfs_of_one_pf_are_one_pool_and_the_pf_is_another() -> None:
+    """Rule C49."""
     assert counts(tracker(*NIC)) == {("154c", DevType.VF, PF): 4, ("1572", DevType.PF, PF): 1}
 
 
 def test_the_key_has_no_tags_that_only_placement_looks_at() -> None:
+    """Rule C49."""
     host = tracker(*NIC, specs=[{"address": "*", "resource_class": "X", "traits": "a,b", "colour": "blue"}])
     assert {pool.key.tags for pool in host.pools()} == {(("colour", "blue"),)}
 
@@ -75,6 +77,7 @@ def test_the_order_in_which_functions_are_reported_does_not_matter(functions: li
 
 @given(st.lists(st.sampled_from(NIC), unique=True), st.sampled_from([None, 0, 1]))
 def test_pools_are_what_counting_the_devices_one_by_one_gives(functions: list[PciFunction], node: int | None) -> None:
+    """Rule D27."""
     host = tracker(*(replace(f, numa_node=node) for f in functions))
     devices = [host.view.admitted[f.address] for f in inventory(*functions).functions]
     keys = [pool_key(device) for device in devices]

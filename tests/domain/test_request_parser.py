@@ -36,6 +36,7 @@ def one(**content: object) -> DeviceRequest:
 
 
 def test_a_request_by_alias_takes_over_its_alternatives_and_policy() -> None:
+    """Rule C67."""
     assert one(alias=" gpu ", count=2) == DeviceRequest(
         name="r", alternatives=GPU.alternatives, count=2, numa_policy=NumaPolicy.REQUIRED, alias="gpu"
     )
@@ -51,6 +52,7 @@ def test_null_is_the_same_as_absent(absent: str) -> None:
 
 
 def test_the_policy_of_the_request_beats_the_alias() -> None:
+    """Rule C60."""
     assert one(alias="gpu", numa_policy="preferred").numa_policy is NumaPolicy.PREFERRED
 
 

@@ -46,6 +46,7 @@ def codes(findings: Findings) -> list[tuple[str, int | None]]:
     ids=str,
 )
 def test_a_remote_managed_spec_that_names_a_pf_itself_is_an_error(content: dict[str, object]) -> None:
+    """Rule C18."""
     findings = check({**content, "remote_managed": True})
     (problem,) = findings.errors
     assert problem.code == "remote_managed_pf"
@@ -56,11 +57,13 @@ def test_a_remote_managed_spec_that_names_a_pf_itself_is_an_error(content: dict[
 @pytest.mark.parametrize("content", [{"address": "0000:82:00.0"}, {"devname": "p0"}], ids=str)
 @pytest.mark.parametrize("host", [HOST, inventory(DPU)], ids=["with VFs", "before VFs are made"])
 def test_a_pf_with_the_product_id_of_its_vfs_means_the_vfs(content: dict[str, object], host: Inventory) -> None:
+    """Rules C19 and D1."""
     assert check({**content, "product_id": "101e", "remote_managed": True}, host=host).errors == []
 
 
 @pytest.mark.parametrize("content", [{"product_id": "ffff"}, {"vendor_id": "8086", "product_id": "101e"}], ids=str)
 def test_ids_that_fit_neither_the_pf_nor_its_vfs_are_an_error(content: dict[str, object]) -> None:
+    """Rule C18."""
     (problem,) = check({"address": "0000:82:00.0", "remote_managed": True, **content}).errors
     assert (problem.code, problem.key) == ("invalid_device_spec", "address")
     assert "fits neither it nor its VFs" in problem.message
@@ -139,6 +142,7 @@ def test_a_remote_managed_spec_may_name_a_vf() -> None:
 def test_a_spec_that_admits_nothing_is_a_warning_that_says_why(
     content: dict[str, object], code: str, in_message: str
 ) -> None:
+    """Rules D18 and D35."""
     findings = check(content)
     assert findings.errors == []
     assert codes(findings) == [(code, 0)]
@@ -177,6 +181,7 @@ def test_each_reason_why_a_spec_admits_nothing_is_told_once() -> None:
 def test_a_spec_that_earlier_ones_leave_nothing_for_is_reported(
     values: list[object], found: list[tuple[str, int]]
 ) -> None:
+    """Rule D18."""
     assert codes(check(*values)) == found
 
 
@@ -200,6 +205,7 @@ def test_the_entries_that_shadow_another_are_named(earlier: list[object], words:
 
 
 def test_a_pf_and_its_vfs_are_noted_once_for_each_pair_of_entries() -> None:
+    """Rule D8."""
     hosts = [function(f"0000:{bus:02x}:00.0", DevType.PF) for bus in (1, 2)]
     vfs = [vf(f"0000:{bus:02x}:02.{n}", f"0000:{bus:02x}:00.0") for bus in (1, 2) for n in (0, 1)]
     findings = check({"vendor_id": "8086"}, host=inventory(*hosts, *vfs))
@@ -217,6 +223,7 @@ def test_a_pf_and_its_vfs_are_noted_once_for_each_pair_of_entries() -> None:
     ids=["reported", "tunnelled ones are reported too", "those of a physical network are not"],
 )
 def test_a_pf_and_its_vfs_cannot_both_be_reported_to_placement(tags: dict[str, object], found: str) -> None:
+    """Rules C88, D8 and P6."""
     findings = check({"vendor_id": "8086", **tags}, report_in_placement=True)
     assert codes(findings) == [(found, 0)]
 
@@ -235,6 +242,7 @@ def test_a_pf_and_its_vfs_cannot_both_be_reported_to_placement(tags: dict[str, o
 def test_vfs_of_one_pf_have_one_class_and_one_set_of_traits_in_placement(
     first: dict[str, object], second: dict[str, object], keys: list[str]
 ) -> None:
+    """Rule C89."""
     values = ({"address": "0000:81:02.0", **first}, {"product_id": "154c", **second})
     assert [problem.key for problem in check(*values, report_in_placement=True).errors] == keys
     assert check(*values).errors == []
@@ -257,6 +265,7 @@ def test_traits_of_vfs_are_compared_once_for_each_set_of_entries() -> None:
     ids=["VFs that are reported", "VFs without Placement", "whole devices", "VFs that are not reported"],
 )
 def test_one_time_use_of_vfs_cannot_be_reported(content: dict[str, object], reporting: bool, errors: int) -> None:
+    """Rules C90 and D19."""
     findings = check({**content, "one_time_use": True}, report_in_placement=reporting)
     assert [problem.key for problem in findings.errors] == ["one_time_use"] * errors
 

@@ -51,6 +51,7 @@ def refused(code: ErrorCode) -> "pytest.RaisesExc[LanewayError]":
 
 
 def test_a_claim_takes_the_lowest_address_and_says_so() -> None:
+    """Rule D34."""
     host = tracker(*CARDS)
     claimed = host.claim(claim("vm1"))
     assert claimed.record.devices == {"r": (at(CARD),)}
@@ -61,6 +62,7 @@ def test_a_claim_takes_the_lowest_address_and_says_so() -> None:
 
 
 def test_claimed_then_allocated_then_freed_is_as_before() -> None:
+    """Rules C35, C38 and C39."""
     host = tracker(*NIC)
     before, pools = statuses(host), host.pools()
     assert allocate(host, "vm1", A_VF) == [VF0]
@@ -72,6 +74,7 @@ def test_claimed_then_allocated_then_freed_is_as_before() -> None:
 
 
 def test_a_claimed_vf_makes_its_pf_unclaimable_and_an_allocated_one_unavailable() -> None:
+    """Rules C37 and C38."""
     host = tracker(*NIC)
     take(host, "vm1", A_VF)
     assert statuses(host)[PF] is Status.UNCLAIMABLE
@@ -80,6 +83,7 @@ def test_a_claimed_vf_makes_its_pf_unclaimable_and_an_allocated_one_unavailable(
 
 
 def test_a_held_pf_takes_its_vfs_off_the_offer() -> None:
+    """Rules C36 and C38."""
     host = tracker(*NIC)
     take(host, "vm1", A_PF)
     assert statuses(host) == {PF: Status.CLAIMED, VF0: Status.UNCLAIMABLE, VF1: Status.UNCLAIMABLE}
@@ -89,6 +93,7 @@ def test_a_held_pf_takes_its_vfs_off_the_offer() -> None:
 
 
 def test_a_pf_is_back_when_the_last_of_its_vfs_is_freed() -> None:
+    """Rule C39."""
     host = tracker(*NIC)
     allocate(host, "vm1", A_VF)
     allocate(host, "vm2", A_VF)
@@ -100,6 +105,7 @@ def test_a_pf_is_back_when_the_last_of_its_vfs_is_freed() -> None:
 
 
 def test_a_pf_and_its_own_vf_never_go_to_one_consumer() -> None:
+    """Rule D21."""
     host = tracker(*NIC)
     with refused(ErrorCode.DOES_NOT_FIT):
         host.claim(claim("vm1", replace(A_PF, name="a"), replace(A_VF, name="b")))
@@ -109,6 +115,7 @@ def test_a_pf_and_its_own_vf_never_go_to_one_consumer() -> None:
 
 
 def test_a_vf_whose_pf_no_spec_admits_is_claimed_freely() -> None:
+    """Rule C37."""
     host = tracker(*NIC, specs=[{"product_id": "154c"}])
     assert take(host, "vm1", A_VF) == [VF0]
     assert statuses(host) == {VF0: Status.CLAIMED, VF1: Status.AVAILABLE}
@@ -225,6 +232,7 @@ def test_a_cordoned_device_is_not_offered_and_its_owner_keeps_it() -> None:
 
 
 def test_a_second_claim_of_a_consumer_adds_to_the_first() -> None:
+    """Rule D22."""
     host = tracker(*CARDS)
     take(host, "vm1")
     take(host, "vm1", claim_id="second")
@@ -248,6 +256,7 @@ def test_the_same_claim_is_answered_the_same_and_another_of_its_id_is_a_conflict
 
 
 def test_a_claim_that_fails_leaves_everything_as_it_was() -> None:
+    """Rules C45 and D20."""
     host = tracker(*CARDS, *NIC)
     before, state, pools = statuses(host), host.state, host.pools()
     with refused(ErrorCode.DOES_NOT_FIT):
@@ -256,6 +265,7 @@ def test_a_claim_that_fails_leaves_everything_as_it_was() -> None:
 
 
 def test_a_claim_on_a_host_without_devices_is_refused() -> None:
+    """Rule D23."""
     with refused(ErrorCode.DOES_NOT_FIT):
         tracker().claim(claim("vm1"))
 
@@ -279,6 +289,7 @@ def test_freeing_nothing_is_fine() -> None:
 
 
 def test_nobody_frees_the_device_of_another() -> None:
+    """Rule C39."""
     host = tracker(*CARDS)
     take(host, "vm1")
     with refused(ErrorCode.NOT_OWNER):
@@ -298,6 +309,7 @@ def test_one_device_of_a_claim_can_be_freed() -> None:
 
 
 def test_cleanup_frees_consumers_that_are_gone() -> None:
+    """Rule C44."""
     host = tracker(*CARDS)
     take(host, "vm1")
     allocate(host, "vm2")
@@ -326,6 +338,7 @@ def test_a_claim_does_not_expire_while_a_guest_has_a_device_open() -> None:
 
 
 def test_a_one_time_use_device_is_dirty_until_it_is_cleaned() -> None:
+    """Rule D19."""
     host = tracker(function(CARD), specs=[{"address": "*", "one_time_use": True}])
     allocate(host, "vm1")
     give_back(host, "vm1")
@@ -351,6 +364,7 @@ def test_a_dirty_vf_keeps_its_pf_unavailable() -> None:
 
 
 def test_what_cannot_follow_is_refused_with_what_would_be_right() -> None:
+    """Rule C34."""
     with pytest.raises(LanewayError, match=r"0000:3b:00\.0 is available; clean needs a device that is dirty"):
         tracker(*CARDS).clean(at(CARD))
     with refused(ErrorCode.UNKNOWN_DEVICE):
@@ -376,6 +390,7 @@ def test_a_sync_names_what_appeared_vanished_and_changed() -> None:
 
 
 def test_an_owned_device_that_vanishes_stays_and_is_nobody_elses_when_it_returns() -> None:
+    """Rules C33, C40 and D28."""
     host = tracker(*NIC)
     allocate(host, "vm1", A_VF)
     host = after(host, NIC[0], NIC[2])
@@ -386,6 +401,7 @@ def test_an_owned_device_that_vanishes_stays_and_is_nobody_elses_when_it_returns
 
 
 def test_an_owned_device_that_is_gone_leaves_when_it_is_freed() -> None:
+    """Rules C40 and C43."""
     host = tracker(*CARDS)
     allocate(host, "vm1")
     host = after(host, CARDS[1])
@@ -394,6 +410,7 @@ def test_an_owned_device_that_is_gone_leaves_when_it_is_freed() -> None:
 
 
 def test_an_owned_device_that_no_spec_admits_any_more_leaves_when_it_is_freed() -> None:
+    """Rules C40 and C91."""
     host = tracker(*CARDS)
     allocate(host, "vm1")
     host = after(host, *CARDS, specs=[{"address": OTHER}])
@@ -403,6 +420,7 @@ def test_an_owned_device_that_no_spec_admits_any_more_leaves_when_it_is_freed() 
 
 
 def test_a_change_of_an_owned_device_waits_until_it_is_freed() -> None:
+    """Rules C33, C41 and D36."""
     host = tracker(function(CARD, numa_node=0))
     allocate(host, "vm1")
     host = after(
@@ -420,6 +438,7 @@ def test_a_change_of_an_owned_device_waits_until_it_is_freed() -> None:
 
 
 def test_a_free_device_that_changes_is_in_its_new_pool_at_once() -> None:
+    """Rules C42 and D25."""
     host = after(tracker(function(CARD)), pf(CARD, product_id="37c8"), vf("0000:3b:01.0", CARD))
     assert [pool.key.dev_type for pool in host.pools()] == [DevType.VF, DevType.PF]
     take(host, "vm1", A_VF)
@@ -427,6 +446,7 @@ def test_a_free_device_that_changes_is_in_its_new_pool_at_once() -> None:
 
 
 def test_a_vf_that_appears_under_a_held_pf_is_not_offered() -> None:
+    """Rule D26."""
     host = tracker(NIC[0])
     allocate(host, "vm1", A_PF)
     host = after(host, *NIC)
@@ -436,6 +456,7 @@ def test_a_vf_that_appears_under_a_held_pf_is_not_offered() -> None:
 
 
 def test_a_pf_that_is_admitted_while_a_vf_is_held_is_not_offered() -> None:
+    """Rule D26."""
     host = tracker(*NIC, specs=[{"product_id": "154c"}])
     allocate(host, "vm1", A_VF)
     host = after(host, *NIC)
@@ -445,6 +466,7 @@ def test_a_pf_that_is_admitted_while_a_vf_is_held_is_not_offered() -> None:
 
 
 def test_a_pf_whose_type_changed_never_goes_away_under_a_held_vf() -> None:
+    """Rule D29."""
     host = tracker(*NIC)
     allocate(host, "vm1", A_VF)
     host = after(host, function(PF, product_id="1572"), *NIC[1:])
@@ -453,11 +475,13 @@ def test_a_pf_whose_type_changed_never_goes_away_under_a_held_vf() -> None:
 
 
 def test_a_pf_whose_last_vf_vanishes_is_available_again() -> None:
+    """Rule D28."""
     host = after(tracker(*NIC), NIC[0])
     assert statuses(host) == {PF: Status.AVAILABLE}
 
 
 def test_vfs_whose_pf_vanishes_are_devices_of_their_own() -> None:
+    """Rule D28."""
     host = tracker(*NIC)
     allocate(host, "vm1", A_PF)
     host = after(host, *NIC[1:])
@@ -467,6 +491,7 @@ def test_vfs_whose_pf_vanishes_are_devices_of_their_own() -> None:
 
 
 def test_a_tracker_over_the_stored_state_is_the_tracker() -> None:
+    """Rule C47."""
     host = tracker(*NIC, *GROUPED)
     allocate(host, "vm1", A_VF)
     take(host, "vm2", wants(product_id="1e07"))

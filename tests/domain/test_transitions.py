@@ -17,6 +17,7 @@ OWNED = {Status.CLAIMED, Status.ALLOCATED}
 
 @pytest.mark.parametrize(("status", "event"), list(product(Status, Event)))
 def test_every_pair_is_in_the_table_or_refused(status: Status, event: Event) -> None:
+    """Rules C34, C35, C38, C39 and C40."""
     if (status, event) in TRANSITIONS:
         assert step(status, event, "0000:3b:00.0") is TRANSITIONS[status, event]
         return
@@ -26,6 +27,7 @@ def test_every_pair_is_in_the_table_or_refused(status: Status, event: Event) -> 
 
 
 def test_an_owned_device_cannot_be_claimed_or_removed() -> None:
+    """Rules C35 and C40."""
     assert not {status for status, event in TRANSITIONS if event in (Event.CLAIM, Event.REMOVE)} & OWNED
 
 

@@ -76,6 +76,7 @@ def test_nothing_is_decided_on_a_host_that_has_not_reported(call: str, fleet: Fl
 
 
 def test_what_was_answered_is_stored_and_another_process_sees_it(synced: Fleet) -> None:
+    """Rule C47."""
     outcome = synced.plane.claim("h1", claim("vm1", wants(count=2)))
     assert outcome.devices == {"r": (at(CARD), at(OTHER))}
     assert outcome.changed == (at(CARD), at(OTHER))

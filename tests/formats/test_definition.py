@@ -94,6 +94,7 @@ def test_an_iommufd_object_is_made_only_for_devices_that_use_it() -> None:
     ],
 )
 def test_a_fact_that_is_not_known_is_named(form: Format, subject: PciDevice, missing: str) -> None:
+    """Rule D13 for Hyper-V: without its location path a device would be any of its kind."""
     with pytest.raises(LanewayError, match=f"^0000:3b:00.0 .* its {missing} is not known; ") as caught:
         definition(form, [subject], vm_name="db-1")
     assert caught.value.code is ErrorCode.NOT_SUPPORTED

@@ -36,6 +36,7 @@ LOST = Lineage(PF.address, 2, None)
     ],
 )
 def test_dev_type(lineage: Lineage, vdpa: Vdpa | None, sriov: Sriov | None, expected: DevType) -> None:
+    """Rule C25."""
     assert lineage.dev_type(vdpa, sriov) is expected
 
 

@@ -70,6 +70,7 @@ def shared_store(quick_folder: Path) -> Iterator[SqlStore]:
 @given(state=states())
 @settings(max_examples=100, deadline=None)
 def test_everything_that_a_value_can_hold_is_read_back_as_it_was(shared_store: SqlStore, state: HostState) -> None:
+    """Rule C24."""
     host = f"h{next(HOSTS)}"
     write(shared_store, Update(held=state.held, claims=state.claims, blocks=state.blocks), host=host)
     assert shared_store.read(host) == state

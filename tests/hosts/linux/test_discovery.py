@@ -36,6 +36,7 @@ def notes(sysfs: SysfsBuilder) -> dict[str | None, str | None]:
 
 
 def test_every_function_is_listed_in_bus_order_bridges_and_32_bit_domains_too(sysfs: SysfsBuilder) -> None:
+    """Rule C14."""
     vmd = sysfs.function("0000:64:00.5", class_code="010400")
     for address in ("10000:e1:00.0", "0001:00:00.0", CARD):
         sysfs.function(address)
@@ -89,6 +90,7 @@ def read_after(sysfs: SysfsBuilder, vanished: str, *, but_lists: bool) -> list[s
 
 
 def test_a_function_that_vanishes_while_it_is_read_is_left_out(sysfs: SysfsBuilder) -> None:
+    """Rule C32."""
     sysfs.function("0000:00:02.0")
     sysfs.function("0000:00:03.0")
     assert read_after(sysfs, "0000:00:03.0", but_lists=False) == ["0000:00:02.0"]

@@ -224,6 +224,7 @@ def test_a_pf_and_its_vfs_know_each_other(sysfs: SysfsBuilder) -> None:
 
 
 def test_a_pf_without_vfs_yet_is_a_pf(sysfs: SysfsBuilder) -> None:
+    """Rule C25."""
     sysfs.function(CARD, total_vfs=7, vf_device="ca")
     function = read(sysfs)
     assert (function.dev_type, function.sriov) == (DevType.PF, Sriov(total_vfs=7, num_vfs=0, vf_product_id="00ca"))
@@ -279,6 +280,7 @@ def test_a_vf_is_on_the_link_of_its_pf(sysfs: SysfsBuilder) -> None:
 
 
 def test_a_vf_without_a_serial_takes_its_pfs(sysfs: SysfsBuilder) -> None:
+    """Rule C30."""
     card = card_with_vfs(sysfs).attribute("vpd", vpd("A card", read_only=field("SN", "S1") + field("PN", "P1")))
     own = vpd("A port", read_only=field("SN", "S2"))
     Path(card.path.parent / "0000:81:02.1" / "vpd").write_bytes(own)
