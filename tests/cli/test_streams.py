@@ -36,7 +36,8 @@ class Full(io.RawIOBase):
 
 
 def full_stream(folder: Path) -> io.TextIOWrapper:
-    return io.TextIOWrapper(io.BufferedWriter(Full(folder / "full")), encoding="utf-8")
+    """What comes after a write that failed meets an empty buffer, as with ``/dev/full``."""
+    return io.TextIOWrapper(Full(folder / "full"), encoding="utf-8", write_through=True)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import click
 from laneway.cli.commands import SUMMARIES
 from laneway.cli.exit_status import EXIT_STATUS, ExitStatus
 from laneway.cli.group import LazyGroup
-from laneway.cli.streams import discard_output, make_usable, tell
+from laneway.cli.streams import OutputError, discard_output, flush, make_usable, tell, write
 from laneway.domain.errors import ErrorCode, LanewayError
 
 PROGRAM = "laneway"
@@ -25,7 +25,7 @@ def _print_version(ctx: click.Context, _option: click.Parameter, asked: bool) ->
     if asked:
         from importlib.metadata import version
 
-        click.echo(f"laneway {version('laneway')} (Python {sys.version.split()[0]})")
+        write(f"laneway {version('laneway')} (Python {sys.version.split()[0]})")
         ctx.exit()
 
 
@@ -56,14 +56,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with _no_garbage_collection():
             status = _run(given)
-        sys.stdout.flush()
-    except BrokenPipeError:
+        flush()
+    except OutputError as error:
         discard_output()
-        return ExitStatus.BROKEN_PIPE
-    except OSError as error:
-        discard_output()
-        tell(f"error: the answer cannot be written: {error.strerror}; what the command changed stays changed")
-        return ExitStatus.UNWRITABLE
+        if error.status is ExitStatus.UNWRITABLE:
+            tell(f"error: the answer cannot be written: {error}; what the command changed stays changed")
+        return error.status
     except (KeyboardInterrupt, click.Abort):
         tell()
         return ExitStatus.INTERRUPTED
@@ -88,25 +86,23 @@ def _no_garbage_collection() -> Iterator[None]:
 def _run(arguments: list[str]) -> int:
     """Runs the command line; a failure is told on stderr, or with ``--json`` on stdout.
 
-    Raises OSError where stdout takes no more.
+    Raises OutputError where stdout takes no more.
     """
     try:
         return _invoke(arguments)
     except click.exceptions.NoArgsIsHelpError as page:
-        click.echo(page.format_message())
+        write(page.format_message())
         return ExitStatus.USAGE
     except click.ClickException as error:
         failure = LanewayError(ErrorCode.USAGE, error.format_message().rstrip("."))
         return _tell(failure, arguments, hint=_help_hint(error))
     except LanewayError as error:
         return _tell(error, arguments)
-    except (BrokenPipeError, click.Abort):
+    except (OutputError, click.Abort):
         raise
     except Exception as fault:  # the last resort: a person gets a message, never a traceback
         from laneway.cli.failure import internal_error
 
-        # What stdout did not take is still in its buffer: if that was the fault, this raises it again.
-        sys.stdout.flush()
         if os.environ.get("LANEWAY_DEBUG") == "1":
             import traceback
 

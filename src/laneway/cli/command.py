@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from laneway.cli.commands import SUMMARIES
+from laneway.cli.help_page import WithHelpPage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +64,7 @@ COMMON_OPTION_NAMES = frozenset(name for option in common_options() for name in 
 _COMMON_PARAMETERS = tuple(str(option.name) for option in common_options())
 
 
-class LanewayCommand(click.Command):
+class LanewayCommand(WithHelpPage):
     """A command whose function gets the shared options as one ``Settings`` value, first."""
 
     def __init__(self, *, examples: Sequence[Example] = (), **attributes: Any) -> None:

@@ -8,9 +8,10 @@ from typing import NoReturn
 import click
 
 from laneway.cli.command import COMMON_OPTION_NAMES
+from laneway.cli.help_page import WithHelpPage
 
 
-class LazyGroup(click.Group):
+class LazyGroup(WithHelpPage, click.Group):
     """A group over modules ``<package>.<name>``, each of which holds its command as ``command``.
 
     The help page is made from ``summaries``, so it imports no command at all.

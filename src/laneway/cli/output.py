@@ -3,11 +3,9 @@
 import sys
 from collections.abc import Callable, Iterable
 
-import click
-
 from laneway.cli.command import Settings
 from laneway.cli.render.screen import Screen, screen_of
-from laneway.cli.streams import tell
+from laneway.cli.streams import tell, write
 
 
 def screen(settings: Settings) -> Screen:
@@ -17,7 +15,7 @@ def screen(settings: Settings) -> Screen:
 
 def write_lines(lines: Iterable[str]) -> None:
     """Writes lines whose colours, if any, are meant for this stdout."""
-    click.echo("\n".join(lines), color=True)
+    write("\n".join(lines))
 
 
 def write_message(message: Callable[[Screen], str], color: str) -> None:
@@ -29,4 +27,4 @@ def write_json(document: object) -> None:
     """Writes one document as one line of JSON in UTF-8, whatever the locale says."""
     from laneway.contracts.codec import encode  # noqa: PLC0415 - start-up counts, and most calls print text
 
-    click.echo(encode(document))
+    write(encode(document))

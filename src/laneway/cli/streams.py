@@ -7,8 +7,18 @@ from contextlib import suppress
 
 import click
 
+from laneway.cli.exit_status import ExitStatus
+
 _STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 """Their names in ``sys`` and their modes, by number."""
+
+
+class OutputError(Exception):
+    """Stdout takes no more. Its own class, as no handler of a command's files is meant for it."""
+
+    def __init__(self, cause: OSError) -> None:
+        super().__init__(cause.strerror)
+        self.status = ExitStatus.BROKEN_PIPE if isinstance(cause, BrokenPipeError) else ExitStatus.UNWRITABLE
 
 
 def make_usable() -> None:
@@ -25,6 +35,22 @@ def make_usable() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A name that the locale cannot show is no reason to fail.
             stream.reconfigure(errors="replace")
+
+
+def write(text: str | bytes) -> None:
+    """Writes to stdout, with a line end. Raises OutputError."""
+    try:
+        click.echo(text, color=True)
+    except OSError as error:
+        raise OutputError(error) from error
+
+
+def flush() -> None:
+    """Writes what is still in the buffer of stdout. Raises OutputError."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        raise OutputError(error) from error
 
 
 def discard_output() -> None:

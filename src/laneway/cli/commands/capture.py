@@ -7,6 +7,7 @@ import click
 
 from laneway.cli.command import Example, Settings, laneway_command
 from laneway.cli.exit_status import ExitStatus
+from laneway.cli.streams import write
 from laneway.domain.errors import ErrorCode, LanewayError
 
 
@@ -30,7 +31,7 @@ def command(settings: Settings, target: Path | None, blank: bool) -> int:
     inventory = bootstrap.discover(source_of(settings))
     document = encode_inventory(without_identifiers(inventory) if blank else inventory)
     if target is None:
-        click.echo(document)
+        write(document)
         return ExitStatus.YES
     try:
         target.write_bytes(document + b"\n")

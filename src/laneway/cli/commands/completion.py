@@ -6,6 +6,7 @@ import click
 from laneway.cli import output
 from laneway.cli.command import Example, Settings, laneway_command
 from laneway.cli.exit_status import ExitStatus
+from laneway.cli.streams import write
 
 
 @laneway_command(
@@ -27,5 +28,5 @@ def command(settings: Settings, shell: str) -> int:
     if settings.as_json:
         output.write_json({"schema": "laneway.completion/1", "shell": shell, "script": text})
     else:
-        click.echo(text)
+        write(text)
     return ExitStatus.YES

@@ -11,6 +11,7 @@ import click
 
 from laneway.cli.command import Example, Settings, laneway_command
 from laneway.cli.exit_status import EXIT_STATUS, ExitStatus
+from laneway.cli.streams import write
 from laneway.domain.errors import ErrorCode, LanewayError
 
 
@@ -41,7 +42,7 @@ def command(settings: Settings, files: Sequence[str]) -> int:  # noqa: ARG001 - 
                     answer = refusal(None, document)
                 else:
                     answer = simulate(document, document_id(document))
-                click.echo(encode(answer))
+                write(encode(answer))
     return status
 
 
