@@ -153,6 +153,47 @@ def small_problem(random: Random) -> AssignmentProblem:
     return problem_of(drafts, counts, constraints, addresses)
 
 
+def rooted_problem(random: Random) -> AssignmentProblem:
+    """A few PCIe roots with nearly the same below each, and constraints on the values of the roots."""
+    counts = random.choice([(2, 1, 1), (2, 2), (1, 1, 1, 1), (3, 1), (2, 1), (1, 2, 1)])
+    constraints = tuple(
+        AssignmentConstraint(kind, tuple(sorted(random.sample(range(len(counts)), random.randint(1, len(counts))))))
+        for kind in random.choices(list(ConstraintKind), k=random.choice([0, 1, 1, 2]))
+    )
+    attributes = [random.choice(["root", "root", "node", "mixed"]) for _ in constraints]
+    parts = [
+        (random.choice(["pf", "plain", "group"]), _serves(random, len(counts)), _serves(random, len(counts)))
+        for _ in range(random.choice([1, 2, 2]))
+    ]
+    drafts: list[Draft] = []
+    for root in range(random.choice([2, 3])):
+        for shape, first, second in parts:
+            values = tuple(_values_of_root(random, attribute, root, len(drafts)) for attribute in attributes)
+            serves = _serves(random, len(counts)) if random.random() < 0.1 else first
+            drafts.append(Draft(2 if shape == "group" else 1, serves=serves, distance=root % 2, values=values))
+            drafts[-1].self_related = shape == "group"
+            if shape == "pf":
+                drafts.append(Draft(random.choice([1, 2]), serves=second, distance=root % 2, values=values))
+                relate(drafts, len(drafts) - 2, len(drafts) - 1, exclude=True)
+    addresses = list(range(sum(draft.size for draft in drafts)))
+    if random.random() < 0.7:
+        random.shuffle(addresses)
+    return problem_of(drafts, counts, constraints, addresses)
+
+
+def _serves(random: Random, requests: int) -> tuple[int | None, ...]:
+    return tuple(None if random.random() < 0.3 else random.choice([0, 0, 1]) for _ in range(requests))
+
+
+def _values_of_root(random: Random, attribute: str, root: int, number: int) -> frozenset[Hashable] | None:
+    if attribute == "root":
+        return frozenset({f"root {root}"})
+    if attribute == "node":
+        return frozenset({f"node {root % 2}"})
+    both = frozenset({f"root {root}", f"node {root % 2}"})
+    return random.choice([frozenset({f"root {root}"})] * 4 + [both, frozenset({f"own {number}"}), None])
+
+
 def _component(random: Random, requests: int, constraints: int, start: int) -> list[Draft]:
     shape = random.choice(["plain", "plain", "pf", "pf", "split pf", "group", "pair", "mixed", "chain"])
     sizes = {

@@ -12,7 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.assignment_hosts import crowded, matched_pairs, pairs_of_groups, sriov_problem, tangled_values
-from domain.assignment_problems import Choice, Draft, best_choice, cost_of, problem_of, relate, small_problem
+from domain.assignment_problems import (
+    Choice,
+    Draft,
+    best_choice,
+    cost_of,
+    problem_of,
+    relate,
+    rooted_problem,
+    small_problem,
+)
 from laneway.domain.assignment import DEFAULT_BUDGET, solve
 from laneway.domain.assignment_problem import (
     AssignmentConstraint,
@@ -25,15 +34,19 @@ from laneway.domain.assignment_problem import (
 from laneway.domain.request import ConstraintKind
 
 CHUNKS = 8
-PROBLEMS_IN_CHUNK = 600
 MATCH, DISTINCT = ConstraintKind.MATCH, ConstraintKind.DISTINCT
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_chooses_the_devices_that_trying_every_choice_finds_best(chunk: int) -> None:
+@pytest.mark.parametrize(
+    ("make", "number"), [pytest.param(small_problem, 600, id="anything"), pytest.param(rooted_problem, 60, id="roots")]
+)
+def test_chooses_the_devices_that_trying_every_choice_finds_best(
+    make: Callable[[Random], AssignmentProblem], number: int, chunk: int
+) -> None:
     infeasible = 0
-    for seed in range(chunk * PROBLEMS_IN_CHUNK, (chunk + 1) * PROBLEMS_IN_CHUNK):
-        problem = small_problem(Random(seed))
+    for seed in range(chunk * number, (chunk + 1) * number):
+        problem = make(Random(seed))
         best = best_choice(problem)
         answer = solve(problem)
         if best is None:
@@ -42,7 +55,7 @@ def test_chooses_the_devices_that_trying_every_choice_finds_best(chunk: int) -> 
         else:
             assert isinstance(answer, Solution), seed
             assert (answer.chosen, answer.proven_best) == (best, True), seed
-    assert PROBLEMS_IN_CHUNK / 3 <= infeasible <= PROBLEMS_IN_CHUNK * 2 / 3
+    assert number / 3 <= infeasible <= number * 2 / 3
 
 
 def chosen(drafts: Sequence[Draft], counts: Sequence[int], constraints: Sequence[AssignmentConstraint] = ()) -> Choice:
