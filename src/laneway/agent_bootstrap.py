@@ -103,7 +103,7 @@ class AgentParts:
         return ControlPlane(self._store, now, config.iommu_groups)
 
     def host_name(self, config: Config, inventory: Inventory) -> str:
-        return host_name(config, inventory)
+        return host_name(config, inventory, self._source)
 
     def open_files(self, config: Config) -> AgentFiles:
         return AgentFiles(self._database(config))

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from laneway.store.migrate import DatabaseStatus, Upgrade
 
 DATABASE = "laneway.db"
+UNNAMED_HOST = "unnamed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,10 @@ class Source:
     root: Path | None = None
     state: Path | None = None
 
+    @property
+    def is_this_machine(self) -> bool:
+        return self.snapshot is None and self.root is None
+
 
 @dataclass(frozen=True, kw_only=True)
 class LocalHost:
@@ -55,11 +60,8 @@ class LocalHost:
     driver: HostDriver
     inventory: Inventory
     database: Path
+    name: str
     warnings: tuple[ConfigProblem, ...] = field(default=())
-
-    @property
-    def name(self) -> str:
-        return host_name(self.config, self.inventory)
 
     @property
     def config_path(self) -> Path:
@@ -140,13 +142,17 @@ def open_host(source: Source) -> LocalHost:
         driver=driver,
         inventory=inventory,
         database=source.state or config.state_path / DATABASE,
+        name=host_name(config, inventory, source),
         warnings=tuple(findings.warnings),
     )
 
 
-def host_name(config: Config, inventory: Inventory) -> str:
-    """The name under which a host is stored: the config's, else the inventory's, else this machine's."""
-    return config.host or inventory.host or _machine_name()
+def host_name(config: Config, inventory: Inventory, source: Source) -> str:
+    """The name under which a host is stored: the config's, else the inventory's, else this machine's.
+
+    A capture that has no name is not taken for this machine, whose claims it would mix with its own.
+    """
+    return config.host or inventory.host or (_machine_name() if source.is_this_machine else UNNAMED_HOST)
 
 
 def discover(source: Source) -> Inventory:

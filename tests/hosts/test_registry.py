@@ -154,6 +154,14 @@ def test_a_tree_that_no_driver_can_read(install, tmp_path: Path) -> None:  # typ
     assert "b: it reads no captures" in message
 
 
+@pytest.mark.parametrize(
+    ("name", "words"), [("nowhere", "does not exist"), ("host.json", "is a file: an inventory is read with --snapshot")]
+)
+def test_what_is_no_folder_is_no_captured_tree(name: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "host.json").write_text("{}")
+    assert f"the captured tree {tmp_path / name} {words}" in refusal(root=tmp_path / name).message
+
+
 def test_a_snapshot_is_the_host_whatever_the_name(install, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     install(OURS)
     file = tmp_path / "host.json"

@@ -44,6 +44,10 @@ def open_driver(name: str = AUTO, *, root: Path | None = None, snapshot: Path | 
     if snapshot is not None:
         return _open_capture(SNAPSHOT, snapshot)
     if root is not None:
+        if not root.is_dir():
+            what = "is a file: an inventory is read with --snapshot" if root.exists() else "does not exist"
+            message = f"the captured tree {root} {what}; --root names a folder that has sys and proc"
+            raise LanewayError(ErrorCode.HOST_UNREACHABLE, message, {"root": str(root)})
         return _open_capture(name, root)
     reasons: dict[str, str | None] = {}
     for driver, factory in _factories(name).items():
