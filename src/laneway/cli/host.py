@@ -36,6 +36,7 @@ class RememberedNames:
     def __init__(self, names: "Names") -> None:
         self.vendor = cache(names.vendor)
         self.device = cache(names.device)
+        self.class_name = cache(names.class_name)
 
 
 def device_names() -> "Names":

@@ -91,6 +91,12 @@ INTEL = KnownNames({"8086": "Intel Corporation"}, {"8086:1572": "Ethernet Contro
         pytest.param({}, KnownNames({"8086": "Intel Corporation"}), "Intel Ethernet controller", id="by its class"),
         pytest.param({}, NO_NAMES, "Ethernet controller", id="by its class alone"),
         pytest.param({"class_code": None}, NO_NAMES, "", id="not at all"),
+        pytest.param(
+            {"class_code": "030000"},
+            KnownNames({"8086": "Intel Corporation"}, classes={"0300": "VGA compatible controller"}),
+            "Intel VGA compatible controller",
+            id="its class, as the system calls it",
+        ),
     ],
 )
 def test_what_a_function_is_called(facts: dict[str, Any], names: KnownNames, name: str) -> None:
@@ -117,10 +123,9 @@ def test_the_short_name_of_a_vendor(name: str, short: str) -> None:
         pytest.param("030200", "3D controller", id="by subclass"),
         pytest.param("038100", "display controller", id="else by class"),
         pytest.param("fe0000", None, id="else not at all"),
-        pytest.param(None, None, id="unknown"),
     ],
 )
-def test_a_class_in_words(code: str | None, words: str | None) -> None:
+def test_a_class_in_words(code: str, words: str | None) -> None:
     assert class_words(code) == words
 
 

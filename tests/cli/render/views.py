@@ -44,17 +44,26 @@ def owned_by(consumer: str) -> DeviceView:
 
 
 class KnownNames:
-    """Names of vendors and devices, as a pci.ids has them."""
+    """Names of vendors, devices and classes, as a pci.ids has them."""
 
-    def __init__(self, vendors: Mapping[str, str] | None = None, devices: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        vendors: Mapping[str, str] | None = None,
+        devices: Mapping[str, str] | None = None,
+        classes: Mapping[str, str] | None = None,
+    ) -> None:
         self._vendors = vendors or {}
         self._devices = devices or {}
+        self._classes = classes or {}
 
     def vendor(self, vendor_id: str) -> str | None:
         return self._vendors.get(vendor_id)
 
     def device(self, vendor_id: str, product_id: str) -> str | None:
         return self._devices.get(f"{vendor_id}:{product_id}")
+
+    def class_name(self, class_code: str) -> str | None:
+        return self._classes.get(class_code[:4])
 
 
 NO_NAMES = KnownNames()

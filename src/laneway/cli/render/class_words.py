@@ -40,8 +40,6 @@ _BY_CLASS = {
 }
 
 
-def class_words(class_code: str | None) -> str | None:
-    """The class in words, or None where it is not known or has no name here."""
-    if class_code is None:
-        return None
+def class_words(class_code: str) -> str | None:
+    """The class in words, or None where it has no name here."""
     return _BY_SUBCLASS.get(class_code[:4]) or _BY_CLASS.get(class_code[:2])

@@ -81,13 +81,20 @@ def ids(function: PciFunction) -> str:
 
 
 def what_it_is(function: PciFunction, names: Names) -> str:
-    """Its name; else what the card calls itself; else its class in words, with the vendor if that is known."""
+    """Its name; else what the card calls itself; else its class, with the vendor if that is known.
+
+    Where the system has no names of classes, ours serve.
+    """
     vendor = short_vendor(names.vendor(function.vendor_id) or "")
     own_name = function.vpd.product_name if function.vpd else None
     device = names.device(function.vendor_id, function.product_id)
     if device is None and own_name:
         return own_name
-    return f"{vendor} {device or class_words(function.class_code) or ''}".strip()
+    return f"{vendor} {device or _class_name(function.class_code, names) or ''}".strip()
+
+
+def _class_name(class_code: str | None, names: Names) -> str | None:
+    return None if class_code is None else names.class_name(class_code) or class_words(class_code)
 
 
 def short_vendor(name: str) -> str:

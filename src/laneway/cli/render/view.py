@@ -15,6 +15,8 @@ class Names(Protocol):
 
     def device(self, vendor_id: str, product_id: str) -> str | None: ...
 
+    def class_name(self, class_code: str) -> str | None: ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceView:
