@@ -1,6 +1,6 @@
 """Hyper-V: the PowerShell commands that give a VM its devices (Discrete Device Assignment)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from laneway.domain.device import Attach, PciDevice
 from laneway.formats.facts import attachment, location_path, unsupported_attachment
@@ -15,23 +15,53 @@ _ESCAPES = str.maketrans(
         "\r": "`r",
     }
 )
+_DISPLAY = "03"
+_MEBIBYTE = 1 << 20
+_LOW_OF_VM, _HIGH_OF_VM = 128, 512
+"""MiB of memory-mapped I/O that a VM has by default, which Microsoft's guide wants kept beside the devices'."""
+_MOST_LOW = 3072
+"""MiB below 4 GiB, of which the VM's own memory needs some; the most that the guide uses."""
 
 
 def commands(devices: Sequence[PciDevice], vm_name: str) -> tuple[str, ...]:
-    """One command for each device, by its location path: the device claimed, never another of its
-    kind (rule D13).
+    """What the VM needs once, then one command for each device, by its location path: the device
+    claimed, never another of its kind (rule D13). Nothing without devices.
 
     Raises LanewayError(not_supported) where the location path is not known, and for attachments
     that Hyper-V does not have.
     """
-    return tuple(_command(device, vm_name) for device in devices)
+    name = f"-VMName {_string(vm_name)}"
+    added = tuple(f"Add-VMAssignableDevice -LocationPath {_string(_place(device))} {name}" for device in devices)
+    return (*_of_vm(devices, name), *added) if added else ()
 
 
-def _command(device: PciDevice, vm_name: str) -> str:
+def _place(device: PciDevice) -> str:
     attach = attachment(device)
     if attach is not Attach.VFIO:
         raise unsupported_attachment(device, attach, "Hyper-V")
-    return f"Add-VMAssignableDevice -LocationPath {_string(location_path(device))} -VMName {_string(vm_name)}"
+    return location_path(device)
+
+
+def _of_vm(devices: Sequence[PciDevice], name: str) -> Iterator[str]:
+    """A VM with devices cannot be saved, has fixed memory, and needs room for the devices' own."""
+    yield f"Set-VM -AutomaticStopAction TurnOff -StaticMemory {name}"
+    if any((device.function.class_code or "").startswith(_DISPLAY) for device in devices):
+        yield f"Set-VM -GuestControlledCacheTypes $true {name}"
+    for device in devices:
+        if device.function.bars is None:
+            yield f"# The memory of {device.address} is not known: if the VM lacks resources, raise the sizes by hand."
+    low, high = _memory(devices)
+    if low or high:
+        sizes = f"-LowMemoryMappedIoSpace {min(_LOW_OF_VM + low, _MOST_LOW)}MB"
+        yield f"Set-VM {sizes} -HighMemoryMappedIoSpace {_HIGH_OF_VM + high}MB {name}"
+
+
+def _memory(devices: Sequence[PciDevice]) -> tuple[int, int]:
+    """MiB below and above 4 GiB that the devices' registers take, rounded up. What is not known counts as both."""
+    bars = [bar for device in devices for bar in device.function.bars or ()]
+    low = sum(bar.size for bar in bars if bar.bits != 64)
+    high = sum(bar.size for bar in bars if bar.bits != 32)
+    return -(-low // _MEBIBYTE), -(-high // _MEBIBYTE)
 
 
 def _string(text: str) -> str:
