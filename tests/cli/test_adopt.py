@@ -48,7 +48,7 @@ def test_first_it_only_says_what_it_would_do(gpu_server: ExampleHost, monkeypatc
         "CONSUMER  ADDRESS       ATTACH  SEEN BY         OUTCOME",
         "old-1     0000:19:00.0  vfio    libvirt (4711)  to be recorded as allocated",
         "",
-        "Could not be read",
+        "Left to a person",
         "  0000:03:00.0: held by a stranger",
         "",
         "Nothing is changed yet. To record this: laneway adopt --yes",

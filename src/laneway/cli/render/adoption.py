@@ -19,7 +19,7 @@ def adoption_page(adoption: Adoption, screen: Screen, *, applied: bool) -> list[
     blocks = [
         table(COLUMNS, [_row(adoptee, applied=applied) for adoptee in adoption.devices], screen)
         or ["No virtual machine that runs here has a device of this host."],
-        problems_block(adoption.running.problems, screen),
+        problems_block(adoption.running.problems, screen, "Left to a person"),
         [] if applied or adoption.update.is_empty else ["Nothing is changed yet. To record this: laneway adopt --yes"],
     ]
     return [line for block in blocks if block for line in ("", *block)][1:]

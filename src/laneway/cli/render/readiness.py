@@ -23,9 +23,9 @@ def notes_block(notes: Sequence[ReadinessNote], screen: Screen) -> list[str]:
     return lines
 
 
-def problems_block(problems: Sequence[Problem], screen: Screen) -> list[str]:
-    """What could not be read of the host; nothing where all could."""
-    lines = [screen.paint("Could not be read", Tone.STRONG)] if problems else []
+def problems_block(problems: Sequence[Problem], screen: Screen, title: str = "Could not be read") -> list[str]:
+    """What could not be read of the host, or is another problem of it; nothing where there is none."""
+    lines = [screen.paint(title, Tone.STRONG)] if problems else []
     for problem in problems:
         what = " ".join(part for part in (problem.address, problem.attribute) if part)
         text = ": ".join(part for part in (what, problem.message) if part)
