@@ -231,4 +231,11 @@ def _usual_config() -> Path:
 
 
 def _actor() -> str | None:
-    return os.environ.get("SUDO_USER") or os.environ.get("USER")
+    """The user that runs the command, behind sudo too; None where the system has no name for it."""
+    from getpass import getuser  # noqa: PLC0415 - late, see the module
+
+    try:
+        name = os.environ.get("SUDO_USER") or getuser()
+    except (ImportError, KeyError, OSError):
+        return None
+    return name.encode("utf-8", "replace").decode()

@@ -94,7 +94,7 @@ def _run(arguments: list[str]) -> int:
         write(page.format_message())
         return ExitStatus.USAGE
     except click.ClickException as error:
-        failure = LanewayError(ErrorCode.USAGE, error.format_message().rstrip("."))
+        failure = LanewayError(ErrorCode.USAGE, error.format_message().replace("\n\t", " ").rstrip("."))
         return _tell(failure, arguments, hint=_help_hint(error))
     except LanewayError as error:
         return _tell(error, arguments)

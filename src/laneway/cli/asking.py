@@ -15,7 +15,7 @@ def claim_of(asked: Asked, claim: str, aliases: Aliases) -> ClaimRequest:
 
     Raises LanewayError: usage where nothing is asked for, invalid_json, invalid_request, unknown_alias.
     """
-    requests = (*_by_alias(asked.flavor, aliases), *_in_full(asked.requests, aliases))
+    requests = (*_by_alias(asked.flavors, aliases), *_in_full(asked.requests, aliases))
     if not requests:
         raise LanewayError(
             ErrorCode.USAGE, "nothing is asked for; say what by --alias, such as --alias gpu:1, or by --request"
@@ -31,8 +31,8 @@ def claim_of(asked: Asked, claim: str, aliases: Aliases) -> ClaimRequest:
     )
 
 
-def _by_alias(flavor: str | None, aliases: Aliases) -> tuple[DeviceRequest, ...]:
-    return () if flavor is None else parse_flavor(flavor, aliases)
+def _by_alias(flavors: Sequence[str], aliases: Aliases) -> tuple[DeviceRequest, ...]:
+    return parse_flavor(",".join(flavors), aliases) if flavors else ()
 
 
 def _in_full(requests: Sequence[str], aliases: Aliases) -> tuple[DeviceRequest, ...]:

@@ -73,6 +73,25 @@ class LanewayCommand(WithHelpPage):
         self.own_params = tuple(self.params)
         self.params = [*self.params, *common_options()]
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given = list(args)
+        rest = super().parse_args(ctx, args)
+        if not ctx.resilient_parsing:
+            self._refuse_unclear(ctx, given)
+        return rest
+
+    def _refuse_unclear(self, ctx: click.Context, given: list[str]) -> None:
+        """An empty value is a shell's variable that is not set; of an option given twice one value would be lost."""
+        values, _, params = self.make_parser(ctx).parse_args(given)
+        for param in params:
+            value, name = values.get(str(param.name)), param.human_readable_name
+            if isinstance(param, click.Option):
+                name = param.opts[0]
+                if not (param.is_flag or param.multiple) and params.count(param) > 1:
+                    raise click.UsageError(f"{name} is given more than once; keep one of them", ctx)
+            if value == "" or (isinstance(value, list | tuple) and "" in value):
+                raise click.UsageError(f"{name} is empty; give it a value", ctx)
+
     def invoke(self, ctx: click.Context) -> Any:
         shared = {name: ctx.params.pop(name) for name in _COMMON_PARAMETERS}
         ctx.params["settings"] = Settings(**shared)

@@ -4,6 +4,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from laneway.cli.command import Settings
+from laneway.domain.errors import ErrorCode, LanewayError
 
 if TYPE_CHECKING:
     from laneway.bootstrap import LocalHost, Source
@@ -14,6 +15,9 @@ def source_of(settings: Settings) -> "Source":
     """What the shared options name, for bootstrap."""
     from laneway.bootstrap import Source  # noqa: PLC0415 - start-up counts, and help needs no host
 
+    if settings.snapshot is not None and settings.root is not None:
+        message = "--snapshot and --root both name a host to read; say one of them"
+        raise LanewayError(ErrorCode.USAGE, message)
     return Source(
         config=settings.config,
         nova_conf=settings.nova_conf,

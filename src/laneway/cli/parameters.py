@@ -1,7 +1,9 @@
 """Values of options: addresses, spans of time, and what a claim asks for."""
 
+import os
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import timedelta
 from functools import wraps
@@ -12,8 +14,9 @@ import click
 from laneway.cli.command import Settings
 from laneway.domain.address import PciAddress
 
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _SPAN = re.compile(r"(?:[0-9]{1,6}[smhd])+")
+_LONGEST = timedelta(days=36_525)
 
 
 def address(text: str) -> PciAddress:
@@ -21,15 +24,29 @@ def address(text: str) -> PciAddress:
     return PciAddress.parse(text)
 
 
+def words(given: str) -> str:
+    """A name or other text for people and for the database, the same whatever the locale. Raises BadParameter.
+
+    Bytes that the locale knows no letters for come as surrogates, which are no text.
+    """
+    with suppress(UnicodeError):
+        given.encode()
+        return given
+    with suppress(UnicodeError):
+        return os.fsencode(given).decode()
+    raise click.BadParameter(f"{given!r} is not UTF-8; write it in UTF-8")
+
+
 def span(text: str) -> timedelta:
-    """A span of time above zero, such as 90s, 15m or 1h30m. Raises BadParameter."""
+    """A span of time above zero, such as 90s, 15m or 1h30m, up to a century. Raises BadParameter."""
     if not _SPAN.fullmatch(text):
         raise click.BadParameter(f"{text!r} is no span of time; write a number and s, m, h or d, such as 15m or 1h30m")
-    parts = re.findall(r"([0-9]+)([smhd])", text)
-    time = sum((timedelta(**{_UNITS[unit]: int(number)}) for number, unit in parts), timedelta())
-    if not time:
+    seconds = sum(int(number) * _UNITS[unit] for number, unit in re.findall(r"([0-9]+)([smhd])", text))
+    if not seconds:
         raise click.BadParameter(f"{text!r} is no time at all")
-    return time
+    if seconds > _LONGEST.total_seconds():
+        raise click.BadParameter(f"{text!r} is more than a century; leave it out if the time shall never be over")
+    return timedelta(seconds=seconds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,21 +54,27 @@ class Asked:
     """What a claim asks for, as the options say it."""
 
     consumer: str
-    flavor: str | None
+    flavors: Sequence[str]
     requests: Sequence[str]
     constraints: Sequence[str]
     numa_nodes: Sequence[int]
 
 
 _CLAIM_PARAMETERS = (
-    click.argument("consumer"),
+    click.argument("consumer", type=words),
     click.option(
-        "--alias", "flavor", metavar="NAME:COUNT,...", help="Devices by the aliases of the config, as in a flavor."
+        "--alias",
+        "flavors",
+        multiple=True,
+        type=words,
+        metavar="NAME:COUNT,...",
+        help="Devices by the aliases of the config, as in a flavor.",
     ),
     click.option(
         "--request",
         "requests",
         multiple=True,
+        type=words,
         metavar="JSON",
         help='A request in full, such as \'{"name": "n", "any_of": [{"dev_type": "type-VF"}], "count": 2}\'.',
     ),
@@ -59,6 +82,7 @@ _CLAIM_PARAMETERS = (
         "--constraint",
         "constraints",
         multiple=True,
+        type=words,
         metavar="JSON",
         help='What the devices must share, such as \'{"match": "pcie_root", "requests": ["gpu", "nic"]}\'.',
     ),

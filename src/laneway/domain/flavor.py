@@ -8,7 +8,8 @@ from laneway.domain.alias import Aliases
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.request import DeviceRequest, NumaPolicy
 
-_COUNT = re.compile(r"[0-9]{1,9}")
+_COUNT = re.compile(r"0*[1-9][0-9]*")
+_MOST_DIGITS = 18
 
 
 def parse_flavor(text: str, aliases: Aliases, *, numa_policy: NumaPolicy | None = None) -> tuple[DeviceRequest, ...]:
@@ -41,8 +42,10 @@ def _name_and_count(part: str, place: str) -> tuple[str, int]:
         raise _refusal(place, part, "names no alias")
     if len(counts) != 1:
         raise _refusal(place, part, "has no count" if not counts else "has more than one ':'")
-    if not _COUNT.fullmatch(counts[0]) or int(counts[0]) == 0:
+    if not _COUNT.fullmatch(counts[0]):
         raise _refusal(place, part, f"has the count {counts[0]!r}, which is no whole number above 0")
+    if len(counts[0]) > _MOST_DIGITS:
+        raise _refusal(place, part, f"has a count of {len(counts[0])} digits, which is more than any host has devices")
     return name, int(counts[0])
 
 

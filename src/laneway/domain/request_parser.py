@@ -46,6 +46,7 @@ def parse_request_json(text: str) -> list[object]:
     """
     try:
         value = json.loads(text)
+        json.dumps(value, ensure_ascii=False).encode()  # raises for half a character, as "\\ud800" is
     except (ValueError, RecursionError) as error:
         meant = repair_json(text) or '{"name": "gpu", "any_of": [{"vendor_id": "10de"}]}'
         raise LanewayError(

@@ -1,5 +1,6 @@
 """The tracker of one host's devices: who holds what. Every operation only says what would change."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -19,6 +20,8 @@ from laneway.domain.selection import select
 from laneway.domain.transitions import Event, step
 
 MAX_CONSUMER_LENGTH = 255
+_NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
+"""PostgreSQL keeps no NUL, and half a surrogate pair has no UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +304,13 @@ def _check_claim(request: ClaimRequest) -> None:
                 ErrorCode.INVALID_REQUEST,
                 f"the {what} has {len(text)} characters; it needs 1 to {MAX_CONSUMER_LENGTH}",
                 {"value": text[:MAX_CONSUMER_LENGTH]},
+            )
+    for text in (request.consumer, request.claim, *(wanted.name for wanted in request.requests)):
+        if _NOT_STORABLE.search(text):
+            raise LanewayError(
+                ErrorCode.INVALID_REQUEST,
+                f"the name {text!r} has a character that no database keeps; leave NUL and half surrogate pairs out",
+                {"value": text},
             )
 
 

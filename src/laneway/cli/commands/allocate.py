@@ -4,6 +4,7 @@
 import click
 
 from laneway.cli.command import Example, Settings, laneway_command
+from laneway.cli.parameters import words
 
 
 @laneway_command(
@@ -11,8 +12,8 @@ from laneway.cli.command import Example, Settings, laneway_command
     Example("laneway allocate db-1", "All that db-1 has claimed"),
     Example("laneway allocate db-1 --claim job-17", "One of its claims"),
 )
-@click.argument("consumer")
-@click.option("--claim", "claim_id", metavar="ID", help="Only the devices of this claim.")
+@click.argument("consumer", type=words)
+@click.option("--claim", "claim_id", type=words, metavar="ID", help="Only the devices of this claim.")
 def command(settings: Settings, consumer: str, claim_id: str | None) -> int:
     """Record that a consumer has what it claimed: its virtual machine runs with the devices.
 

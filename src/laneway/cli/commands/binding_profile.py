@@ -8,6 +8,7 @@ import click
 from laneway.cli import output
 from laneway.cli.command import Example, Settings, laneway_command
 from laneway.cli.exit_status import ExitStatus
+from laneway.cli.parameters import words
 
 
 @laneway_command(
@@ -15,7 +16,7 @@ from laneway.cli.exit_status import ExitStatus
     Example("laneway binding-profile db-1", "The binding:profile for each port of db-1"),
     Example("laneway binding-profile db-1 --json", "The same for a program"),
 )
-@click.argument("consumer")
+@click.argument("consumer", type=words)
 def command(settings: Settings, consumer: str) -> int:
     """Print the Neutron binding:profile of each device that a consumer holds.
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import click
 
 from laneway.cli.command import Example, Settings, laneway_command
-from laneway.cli.parameters import Asked, asking, span
+from laneway.cli.parameters import Asked, asking, span, words
 
 
 @laneway_command(
@@ -24,7 +24,9 @@ from laneway.cli.parameters import Asked, asking, span
     Example("laneway claim db-1 --alias gpu:1 --id job-17 --ttl 15m", "Under an id of your own, for 15 minutes"),
 )
 @asking
-@click.option("--id", "claim_id", metavar="ID", help="The claim's id; the same claim again is answered the same.")
+@click.option(
+    "--id", "claim_id", type=words, metavar="ID", help="The claim's id; the same claim again is answered the same."
+)
 @click.option("--ttl", type=span, metavar="TIME", help="Free the claim after this time unless it is allocated by then.")
 def command(settings: Settings, asked: Asked, claim_id: str | None, ttl: timedelta | None) -> int:
     """Claim devices of this host for a consumer, which is the name or uuid of a virtual machine.
@@ -39,7 +41,7 @@ def command(settings: Settings, asked: Asked, claim_id: str | None, ttl: timedel
     from laneway.cli.render.answers import claim_answer
 
     host = open_host(settings)
-    request = claim_of(asked, claim_id or new_claim_id(), host.config.aliases)
+    request = claim_of(asked, new_claim_id() if claim_id is None else claim_id, host.config.aliases)
     return decide(
         settings,
         host,

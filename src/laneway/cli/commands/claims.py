@@ -6,6 +6,7 @@ import click
 from laneway.cli import output
 from laneway.cli.command import Example, Settings, laneway_command
 from laneway.cli.exit_status import ExitStatus
+from laneway.cli.parameters import words
 
 
 @laneway_command(
@@ -13,7 +14,7 @@ from laneway.cli.exit_status import ExitStatus
     Example("laneway claims", "All claims of this host"),
     Example("laneway claims db-1 --json", "Those of one virtual machine, for a program"),
 )
-@click.argument("consumer", required=False)
+@click.argument("consumer", required=False, type=words)
 def command(settings: Settings, consumer: str | None) -> int:
     """List the devices that are held: by whom, under which claim, and until when."""
     from laneway.cli.host import open_host

@@ -4,7 +4,7 @@
 import click
 
 from laneway.cli.command import Example, Settings, laneway_command
-from laneway.cli.parameters import address
+from laneway.cli.parameters import address, words
 from laneway.domain.address import PciAddress
 
 
@@ -13,7 +13,7 @@ from laneway.domain.address import PciAddress
     Example('laneway cordon 0000:3b:00.0 --reason "memory errors, ticket 4711"', "A card that is to be replaced"),
 )
 @click.argument("device", type=address, metavar="ADDRESS")
-@click.option("--reason", metavar="TEXT", help="Why; shown to everyone who asks why it is blocked.")
+@click.option("--reason", type=words, metavar="TEXT", help="Why; shown to everyone who asks why it is blocked.")
 def command(settings: Settings, device: PciAddress, reason: str | None) -> int:
     """Keep a device from being claimed, until `laneway uncordon`. Who has it keeps it."""
     from functools import partial

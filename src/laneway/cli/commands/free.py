@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import click
 
 from laneway.cli.command import Example, Settings, laneway_command
-from laneway.cli.parameters import address
+from laneway.cli.parameters import address, words
 from laneway.domain.address import PciAddress
 from laneway.domain.errors import ErrorCode, LanewayError
 
@@ -17,8 +17,8 @@ from laneway.domain.errors import ErrorCode, LanewayError
     Example("laneway free db-1 --claim job-17", "What one claim gave it"),
     Example("laneway free db-1 --device 0000:3b:00.0", "One device"),
 )
-@click.argument("consumer")
-@click.option("--claim", "claim_id", metavar="ID", help="Only the devices of this claim.")
+@click.argument("consumer", type=words)
+@click.option("--claim", "claim_id", type=words, metavar="ID", help="Only the devices of this claim.")
 @click.option(
     "--device", "addresses", type=address, multiple=True, metavar="ADDRESS", help="Only this device; may be repeated."
 )

@@ -6,6 +6,7 @@ import click
 from laneway.cli import output
 from laneway.cli.command import Example, Settings, laneway_command
 from laneway.cli.exit_status import ExitStatus
+from laneway.cli.parameters import words
 from laneway.domain.errors import ErrorCode, LanewayError
 
 FORMATS = ("libvirt", "qemu", "cloud-hypervisor", "hyperv")
@@ -17,7 +18,7 @@ FORMATS = ("libvirt", "qemu", "cloud-hypervisor", "hyperv")
     Example("laneway hostdev db-1 --format qemu --iommufd", "Options for QEMU, by IOMMUFD"),
     Example("laneway hostdev db-1 --format cloud-hypervisor", "Options for Cloud Hypervisor"),
 )
-@click.argument("consumer")
+@click.argument("consumer", type=words)
 @click.option("--format", "form", type=click.Choice(FORMATS), required=True, help="Whose definition it is.")
 @click.option("--iommufd", is_flag=True, help="QEMU: use IOMMUFD rather than VFIO groups.")
 @click.option("--iommu", is_flag=True, help="Cloud Hypervisor: place the devices behind its virtual IOMMU.")
