@@ -37,17 +37,18 @@ class SecondChoice(Protocol):
 def open_driver(name: str = AUTO, *, root: Path | None = None, snapshot: Path | None = None) -> HostDriver:
     """The driver ``name`` for this machine; with ``auto`` the first by name that works here, a second choice last.
 
-    ``root`` is a captured tree of files to read in place of this machine; ``snapshot`` an inventory
+    ``root`` is a captured tree of files, or a recording, to read in place of this machine; ``snapshot`` an inventory
     file, which then is the host whatever the name. Raises LanewayError(host_unreachable), with a
     reason for each driver, where none is left.
     """
     if snapshot is not None:
         return _open_capture(SNAPSHOT, snapshot)
     if root is not None:
-        if not root.is_dir():
-            what = "is a file: an inventory is read with --snapshot" if root.exists() else "does not exist"
-            message = f"the captured tree {root} {what}; --root names a folder that has sys and proc"
-            raise LanewayError(ErrorCode.HOST_UNREACHABLE, message, {"root": str(root)})
+        if not root.exists():
+            what = "--root names a folder that has sys and proc, or a recording of a Windows host"
+            raise LanewayError(
+                ErrorCode.HOST_UNREACHABLE, f"the captured tree {root} does not exist; {what}", {"root": str(root)}
+            )
         return _open_capture(name, root)
     reasons: dict[str, str | None] = {}
     for driver, factory in _factories(name).items():
@@ -62,6 +63,9 @@ def _open_capture(name: str, path: Path) -> HostDriver:
     for driver, factory in _factories(name).items():
         if not isinstance(factory, CaptureReader):
             reasons[driver] = "it reads no captures"
+            continue
+        if driver == SNAPSHOT != name and path.is_file():
+            reasons[driver] = "an inventory is read with --snapshot"
             continue
         reasons[driver] = factory.cannot_read(path)
         if reasons[driver] is None:
