@@ -11,7 +11,7 @@ from laneway.domain.assigning.model import Model
 from laneway.domain.assignment_problem import Cohort
 
 FEW = 8
-"""Components of which so few cohorts have a value in common are one component, so that equal ones are found."""
+"""Components with values in common are one component where that has no more cohorts, so that equal ones are found."""
 
 Value = tuple[str, int, int]
 """A kind of constraint, which one of that kind, and the cohorts that have the value."""
@@ -235,7 +235,7 @@ def _runs(twins: list[int]) -> list[tuple[int, int]]:
 
 
 def _clusters(model: Model, parts: list[_Part]) -> list[list[_Part]]:
-    """The parts, those with a value in common that few cohorts have together."""
+    """The parts, those with values in common together where they are few cohorts."""
     part_of = {member.cohort: i for i, part in enumerate(parts) for member in part.members}
     links: list[list[int]] = [[] for _ in parts]
     for value in {value for part in parts for member in part.members for value in member.values}:
@@ -244,7 +244,11 @@ def _clusters(model: Model, parts: list[_Part]) -> list[list[_Part]]:
             linked = {part_of[i] for i in range(len(model.cohorts)) if holders >> i & 1 and i in part_of}
             for i in linked:
                 links[i] += linked
-    return [[parts[i] for i in cluster] for cluster in _connected(range(len(parts)), links)]
+    found: list[list[_Part]] = []
+    for cluster in _connected(range(len(parts)), links):
+        together = [parts[i] for i in cluster]
+        found += [together] if sum(len(part.members) for part in together) <= FEW else [[part] for part in together]
+    return found
 
 
 def _linked(cohorts: tuple[Cohort, ...]) -> list[list[int]]:
