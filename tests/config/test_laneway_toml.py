@@ -1,5 +1,6 @@
 """laneway.toml: strict, with all errors at once, each at its line."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from laneway.domain.device import Binding
 from laneway.domain.errors import ConfigError, ErrorCode
 from laneway.domain.host_view import IommuGroups
 
-PATH = Path("/etc/laneway/laneway.toml")
+PATH = Path("/etc/laneway/laneway.toml").absolute()
 
 
 def read(text: str, around: Surroundings) -> Config:
@@ -21,7 +22,7 @@ def errors_of(text: str, around: Surroundings) -> list[str]:
     """Every error, without the folder."""
     with pytest.raises(ConfigError) as caught:
         read(text, around)
-    return [problem.message.replace(f"{PATH.parent}/", "") for problem in caught.value.problems]
+    return [problem.message.replace(f"{PATH.parent}{os.sep}", "") for problem in caught.value.problems]
 
 
 def test_an_empty_file_hands_out_nothing(around: Surroundings) -> None:
@@ -53,7 +54,7 @@ def test_everything_that_a_file_says_is_in_the_config(around: Surroundings) -> N
         around,
     )
     assert (config.host, config.driver, config.iommu_groups) == ("gpu-1", "linux", IommuGroups.IGNORE)
-    assert config.state_path == Path("/etc/laneway/state")
+    assert config.state_path == PATH.parent / "state"
     assert config.report_in_placement
     assert config.pci_in_placement
     assert [spec.vendor_id for spec in config.device_specs] == ["10de", "8086"]

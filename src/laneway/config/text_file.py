@@ -16,10 +16,11 @@ def read_text(path: Path) -> str | None:
         content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except PermissionError as error:
-        remedy = "run as a user that may, or name another file"
-        raise unusable(str(path), "this user may not read it", remedy, ErrorCode.NO_PERMISSION) from error
     except OSError as error:
+        # Windows refuses a folder as if permission were missing.
+        if isinstance(error, PermissionError) and not path.is_dir():
+            remedy = "run as a user that may, or name another file"
+            raise unusable(str(path), "this user may not read it", remedy, ErrorCode.NO_PERMISSION) from error
         fault = f"it cannot be read ({error.strerror})"
         raise unusable(str(path), fault, "name a file that can be read") from error
     try:
