@@ -10,7 +10,7 @@ from laneway.config import Surroundings, find_state_path
 from laneway.domain.errors import LanewayError
 
 PATH_LINE = '[state]\npath = "/srv/laneway"\n'
-NAMED = Path("/srv/laneway")
+NAMED = Path("/srv/laneway").absolute()
 
 
 def written(tmp_path: Path, text: str) -> Path:
