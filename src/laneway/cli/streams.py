@@ -1,5 +1,6 @@
 """The standard streams, whatever the program was started with: closed, full, or a pipe whose reader has gone."""
 
+import errno
 import io
 import os
 import sys
@@ -18,7 +19,9 @@ class OutputError(Exception):
 
     def __init__(self, cause: OSError) -> None:
         super().__init__(cause.strerror)
-        self.status = ExitStatus.BROKEN_PIPE if isinstance(cause, BrokenPipeError) else ExitStatus.UNWRITABLE
+        # Of a pipe whose reader has gone, Windows says that the argument is invalid.
+        has_no_reader = isinstance(cause, BrokenPipeError) or (os.name == "nt" and cause.errno == errno.EINVAL)
+        self.status = ExitStatus.BROKEN_PIPE if has_no_reader else ExitStatus.UNWRITABLE
 
 
 def make_usable() -> None:
