@@ -533,6 +533,13 @@ def test_a_disk_that_a_process_holds_is_in_use(host: HostTreeBuilder) -> None:
     assert uses_of(host)[NVME_B] == [("device_node_open", "/dev/nvme1n1p2 by qemu-system-x86 (99)")]
 
 
+@pytest.mark.parametrize("name", ["(udev-worker)", "systemd-udevd", "udevd"])
+def test_udev_which_looks_at_every_new_disk_does_not_use_it(host: HostTreeBuilder, name: str) -> None:
+    two_nvme_disks(host)
+    host.process(99, name, "/dev/nvme1n1")
+    assert uses_of(host)[NVME_B] == []
+
+
 def test_a_node_of_nvidias_driver_is_found_by_its_minor(host: HostTreeBuilder) -> None:
     host.function(GPU, driver="nvidia")
     host.write(f"proc/driver/nvidia/gpus/{GPU}/information", "Model: \t\t NVIDIA A100\nDevice Minor: \t 2\n")

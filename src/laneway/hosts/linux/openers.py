@@ -23,6 +23,9 @@ _NODE_CLASSES = {
 }
 """The classes of sysfs whose devices are character nodes, with the folder of /dev that they are in."""
 
+_UDEV = frozenset({"(udev-worker)", "systemd-udevd", "udevd"})
+"""udev looks at every new disk, and at every disk that was written to, for a moment: that is no use of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class OpenNodes:
@@ -74,7 +77,9 @@ def find_node_use(
     for node, functions in owners.items():
         for pid in nodes.holders.get(node, ()):
             name = process_name(tree, pid)
-            findings.add(functions, UseCode.DEVICE_NODE_OPEN, f"/dev/{node} by {name or 'a process'} ({pid})")
+            if name not in _UDEV:
+                use = f"/dev/{node} by {name or 'a process'} ({pid})"
+                findings.add(functions, UseCode.DEVICE_NODE_OPEN, use)
     if not nodes.complete:
         findings.not_known(
             set().union(*owners.values()) - findings.uses.keys(),
