@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from domain.reading import read, specs
-from laneway.domain import device_spec_parser
+from laneway.domain import errors
 from laneway.domain.tags import KNOWN_TAGS, OWN_KEYS
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "device-specs.md").read_text(encoding="utf-8")
@@ -52,8 +52,9 @@ def test_there_are_examples_and_errors_to_try() -> None:
 
 
 def test_every_code_that_the_rules_can_say_is_told() -> None:
-    domain = Path(device_spec_parser.__file__).parent
+    domain = Path(errors.__file__).parent
     for name in ("config_entry", "address_pattern", "device_spec_parser", "spec_check", "refusal"):
-        source = (domain / f"{name}.py").read_text(encoding="utf-8")
+        (module,) = domain.rglob(f"{name}.py")
+        source = module.read_text(encoding="utf-8")
         for code in re.findall(r"(?:warning|Refusal|ConfigProblem)\(\s*\"(\w+)\"", source):
             assert f"| `{code}` |" in GUIDE
