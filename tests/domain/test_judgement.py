@@ -158,3 +158,21 @@ def test_every_device_is_counted_once() -> None:
     for request in (A_VF, A_PF, wants(), wants(product_id="ffff")):
         (one,) = explain(host.view, claim("vm2", request)).requests
         assert one.found + sum(count.removed for count in one.rules) == 4
+
+
+def test_hundreds_of_requests_for_the_same_devices_are_told_in_a_few_words() -> None:
+    cards = [function(f"0000:{0x10 + number:02x}:00.0") for number in range(100)]
+    asked = claim("vm2", *(wants(f"r{number}") for number in range(400)))
+    reason = explain(tracker(*cards).view, asked).reason
+    assert reason == (
+        "requests r0, r1, r2, r3, r4 and 395 more together want 400, and only 100 devices could serve them"
+    )
+
+
+def test_requests_for_many_kinds_of_devices_are_not_all_tried_together() -> None:
+    cards = [function(f"0000:{0x10 + number:02x}:00.0", product_id=f"{number:04x}") for number in range(100)]
+    wanted = [wants(f"r{number}", product_id=f"{number:04x}") for number in range(100)]
+    root = match("pcie_root", *(request.name for request in wanted))
+    placed = [replace(card, pcie_roots=(f"0000:{number:02x}",)) for number, card in enumerate(cards)]
+    reason = explain(tracker(*placed).view, claim("vm2", *wanted, constraints=root)).reason
+    assert reason.startswith("each request fits alone, and together they would if it were not for match on pcie_root")

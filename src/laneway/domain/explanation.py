@@ -34,6 +34,8 @@ ASKED_FOR = frozenset({Rule.IDS, Rule.TYPE, Rule.TAGS})
 
 _ORDER = {rule: place for place, rule in enumerate(Rule)}
 _SHOWN = 3
+_MOST_NAMES = 6
+_MOST_KINDS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ def explain_interaction(requests: Sequence[JudgedRequest], hindrances: Sequence[
     explained = tuple(_explained(request) for request in requests)
     rivals = _rivals(requests)
     if rivals:
-        names = " and ".join(request.name for request in rivals)
+        names = _listed([request.name for request in rivals])
         wanted = sum(request.wanted for request in rivals)
         reason = (
             f"requests {names} together want {wanted}, and only {_devices(len(_found_by(rivals)))} could serve them"
@@ -167,14 +169,20 @@ def _nearest(devices: Iterable[Judged]) -> NearMiss | None:
 
 
 def _rivals(requests: Sequence[JudgedRequest]) -> tuple[JudgedRequest, ...]:
-    """The fewest requests that together want more than all devices that any of them could have (Hall 1935).
+    """Requests that together want more than all devices that any of them could have (Hall 1935).
 
-    Only up to four requests are looked at together: more are no explanation to a person.
+    Those that could have the same devices are taken together. Only up to four such kinds are looked
+    at at once, of those with the fewest devices: more are no explanation to a person.
     """
-    for number in range(2, min(len(requests), 4) + 1):
-        for some in combinations(requests, number):
-            if sum(request.wanted for request in some) > len(_found_by(some)):
-                return some
+    alike: defaultdict[frozenset[PciAddress], list[JudgedRequest]] = defaultdict(list)
+    for request in requests:
+        alike[request.found].append(request)
+    kinds = sorted(alike.values(), key=lambda kind: len(kind[0].found))[:_MOST_KINDS]
+    for number in range(1, min(len(kinds), 4) + 1):
+        for some in combinations(kinds, number):
+            rivals = tuple(request for kind in some for request in kind)
+            if len(rivals) > 1 and sum(request.wanted for request in rivals) > len(_found_by(rivals)):
+                return rivals
     return ()
 
 
@@ -214,6 +222,13 @@ def _some(addresses: Sequence[PciAddress]) -> str:
     shown = ", ".join(map(str, addresses[:_SHOWN]))
     more = len(addresses) - _SHOWN
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _listed(names: Sequence[str]) -> str:
+    most = _MOST_NAMES
+    return " and ".join(
+        names if len(names) <= most else (", ".join(names[: most - 1]), f"{len(names) - most + 1} more")
+    )
 
 
 def _devices(number: int) -> str:

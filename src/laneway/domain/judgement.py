@@ -26,7 +26,8 @@ from laneway.domain.request import Alternative, ClaimRequest, DeviceRequest
 from laneway.domain.selection import problem_of
 
 _BUDGET = 4_000
-"""Nodes for each try to leave one condition out: an explanation must not take longer than the claim."""
+_MOST_TRIED = 12
+"""Nodes for each try to leave one condition out, and the tries: an explanation must not take longer than the claim."""
 
 
 def explain(view: HostView, claim: ClaimRequest) -> Explanation:
@@ -142,7 +143,7 @@ def _misplaced(view: HostView, claim: ClaimRequest, request: DeviceRequest, devi
 
 def _hindrances(view: HostView, claim: ClaimRequest) -> Iterator[str]:
     """The conditions of which each is the only one in the way: without it the claim would fit."""
-    for constraint in claim.constraints:
+    for constraint in claim.constraints[:_MOST_TRIED]:
         others = tuple(other for other in claim.constraints if other is not constraint)
         problem = problem_of(view, replace(claim, constraints=others))
         if isinstance(solve(problem, _BUDGET), Solution):

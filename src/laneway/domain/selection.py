@@ -1,6 +1,7 @@
 """From a claim and what is on offer to the problem that ``assignment`` solves."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from laneway.domain.address import PciAddress
@@ -18,7 +19,7 @@ from laneway.domain.host_view import HostView
 from laneway.domain.matching import constraint_values, serves
 from laneway.domain.numa import NumaTopology, is_away
 from laneway.domain.pools import Cohort, PoolIndex
-from laneway.domain.request import ClaimRequest, DeviceRequest
+from laneway.domain.request import ClaimRequest, Constraint, ConstraintKind, DeviceRequest
 
 Outcome = Solution | NoSolution | SearchExhausted
 
@@ -32,6 +33,7 @@ def select(view: HostView, claim: ClaimRequest, budget: int = DEFAULT_BUDGET) ->
 
 def problem_of(view: HostView, claim: ClaimRequest) -> AssignmentProblem:
     """The choice that the claim leaves, over cohorts of interchangeable devices."""
+    claim = replace(claim, constraints=_essential(claim.constraints))
     parts = list(_parts(view.index, claim))
     places: dict[int, list[int]] = {}
     for place, part in enumerate(parts):
@@ -47,6 +49,16 @@ def problem_of(view: HostView, claim: ClaimRequest) -> AssignmentProblem:
             for constraint in claim.constraints
         ),
     )
+
+
+def _essential(constraints: Sequence[Constraint]) -> tuple[Constraint, ...]:
+    """The constraints without those that another one of the same kind and attribute implies: over more requests."""
+    kept: dict[tuple[ConstraintKind, str], list[Constraint]] = {}
+    for constraint in sorted(constraints, key=lambda one: -len(one.requests)):
+        alike = kept.setdefault((constraint.kind, constraint.attribute), [])
+        if not any(set(constraint.requests) <= set(other.requests) for other in alike):
+            alike.append(constraint)
+    return tuple(constraint for alike in kept.values() for constraint in alike)
 
 
 def serving(
