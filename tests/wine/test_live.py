@@ -7,8 +7,9 @@ import pytest
 
 from hosts.windows_builder import GPU, NIC, SYSTEM_DISK, gpu, nic, root_port, system_disk
 from laneway.domain.inventory import Inventory, PciFunction
-from laneway.hosts.hyperv import HyperVHostDriver, HyperVHostDriverFactory
+from laneway.hosts.hyperv import HyperVHostDriverFactory
 from laneway.hosts.hyperv.adapters import read_adapters
+from laneway.hosts.hyperv.driver import HyperVHostDriver
 from laneway.hosts.hyperv.live import record
 from laneway.hosts.hyperv.machine import read_machine, read_numa_nodes, registry_value
 from laneway.hosts.hyperv.recording import Adapter, Recording, decode_recording, encode_recording

@@ -11,8 +11,9 @@ from laneway.contracts.inventory import decode_inventory, encode_inventory
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.inventory import OperatingSystem
 from laneway.hosts.conformance import BrokenDeviceConformance, HostDriverConformance
-from laneway.hosts.hyperv import HyperVHostDriver, HyperVHostDriverFactory
+from laneway.hosts.hyperv import HyperVHostDriverFactory
 from laneway.hosts.hyperv.device_property_keys import LEGACY, PCI_KEYS
+from laneway.hosts.hyperv.driver import HyperVHostDriver
 from laneway.hosts.hyperv.property_bag import Key
 from laneway.hosts.hyperv.recording import encode_recording
 from laneway.hosts.registry import open_driver

@@ -3,8 +3,7 @@
 from hosts.windows_builder import answers, assigned, recording
 from laneway.domain.device import Attach
 from laneway.domain.inventory import PciFunction
-from laneway.hosts.hyperv import HyperVHostDriver
-from laneway.hosts.hyperv.driver import inventory_of
+from laneway.hosts.hyperv.driver import HyperVHostDriver, inventory_of
 from laneway.hosts.hyperv.recording import PowerShellAnswers
 from laneway.interfaces.running_vms import RunningVms, VmObservingHostDriver
 

@@ -1,5 +1,5 @@
 """The host driver for Windows with Hyper-V."""
 
-from laneway.hosts.hyperv.driver import HyperVHostDriver, HyperVHostDriverFactory
+from laneway.hosts.hyperv.factory import HyperVHostDriverFactory
 
-__all__ = ["HyperVHostDriver", "HyperVHostDriverFactory"]
+__all__ = ["HyperVHostDriverFactory"]

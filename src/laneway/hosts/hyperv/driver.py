@@ -1,14 +1,12 @@
 """The host driver for Windows with Hyper-V: a recording in, an inventory out."""
 
-import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from laneway.domain.inventory import Inventory, OperatingSystem, PciFunction, Problem
 from laneway.hosts.hyperv.functions import read_functions
 from laneway.hosts.hyperv.readiness import readiness
-from laneway.hosts.hyperv.recording import Recording, looks_like_recording, read_recording
+from laneway.hosts.hyperv.recording import Recording
 from laneway.interfaces.host_driver import DriverCapabilities
 
 if TYPE_CHECKING:
@@ -63,22 +61,3 @@ def inventory_of(recording: Recording) -> Inventory:
         functions=functions,
         problems=tuple(problems),
     )
-
-
-class HyperVHostDriverFactory:
-    """What the entry point names: the driver for the machine that this runs on, or for a recording."""
-
-    def unavailable(self) -> str | None:
-        return None if sys.platform == "win32" else f"this machine runs {sys.platform}, not Windows"
-
-    def __call__(self) -> HyperVHostDriver:
-        from laneway.hosts.hyperv.live import record  # noqa: PLC0415 - asks Windows, which a recording needs not
-
-        return HyperVHostDriver(record)
-
-    def cannot_read(self, path: Path) -> str | None:
-        return looks_like_recording(path)
-
-    def reading(self, path: Path) -> HyperVHostDriver:
-        """The driver for a recording, which is read at each discovery."""
-        return HyperVHostDriver(lambda: read_recording(path))
