@@ -27,6 +27,9 @@ test: $(VENV)/.dev ## The tests, with coverage
 test-libvirt: $(VENV)/.dev ## The libvirt driver on a real libvirt, without a daemon; as root it installs the headers
 	@$(CLEAN_ENV) tests/with_libvirt/run.sh $(BIN)/python $(VENV)/with-libvirt
 
+test-wine: $(VENV)/.dev ## The tests on a Windows Python, under Wine
+	@tests/wine/run.sh
+
 demo: $(VENV)/.runtime ## The same on example hosts: claims, refusals and reasons without any hardware
 	@$(BIN)/laneway demo
 
@@ -61,6 +64,7 @@ $(VENV)/bin/python:
 $(VENV)/.runtime: pyproject.toml requirements/runtime.txt requirements/build.txt | $(VENV)/bin/python
 	@$(PIP_INSTALL) --require-hashes -r requirements/runtime.txt -r requirements/build.txt
 	@$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.runtime requirements/dev.txt
