@@ -73,11 +73,16 @@ class LocalHost:
         return HostReport(self.inventory, self.config.device_specs)
 
     def look(self) -> HostView:
-        """The host as it stands, read quickly and without a lock. Raises as the store does."""
+        """The host as it stands, read quickly and without a lock, unless a claim has ended.
+
+        Raises as the store does.
+        """
         from laneway.store.sqlite_read import read_state  # noqa: PLC0415 - late, see the module
 
         report, groups = self.report, self.config.iommu_groups
         quick = read_state(self.database, self.name)
+        if quick.next_expiry is not None and quick.next_expiry <= now():
+            return self._look_closely()
         admitted = dict(admit(report.inventory, report.specs).devices)
         held = {}
         for address, row in quick.held.items():

@@ -4,12 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from cli.conftest import ExampleHost
 from cli.documents import validated
+from laneway import bootstrap
 from laneway.contracts.inventory import decode_inventory
 
 L40S = "0000:19:00.0"
@@ -421,6 +423,28 @@ def test_scenarios_that_cannot_be_read_are_refused(gpu_server: ExampleHost) -> N
     answer = gpu_server.run_alone("simulate", "missing.json")
     assert (answer.status, answer.out) == (2, "")
     assert "cannot be read" in answer.err
+
+
+# claims whose time is over
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        pytest.param(["devices"], "16 available", id="devices"),
+        pytest.param(["hostdev", "vm1", "--format", "qemu"], "vm1 holds no device", id="a definition"),
+        pytest.param(["check"], "nic          4          4", id="the config held against the host"),
+    ],
+)
+def test_a_claim_whose_time_is_over_is_not_shown_as_held(
+    words: list[str], told: str, gpu_server: ExampleHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later = bootstrap.now() + timedelta(minutes=16)
+    assert gpu_server.run("claim", "vm1", "--alias", "nic:1", "--ttl", "15m").status == 0
+    assert "claimed by vm1" in gpu_server.run("devices").out
+    monkeypatch.setattr(bootstrap, "now", lambda: later)
+    answer = gpu_server.run(*words)
+    assert told in answer.out + answer.err
 
 
 # db

@@ -132,7 +132,7 @@ def file_in_place_of_the_folder(folder: Path) -> Path:
     [
         pytest.param(broken_file, "not a database; give another file as state.path", id="a text file"),
         pytest.param(foreign_database, "not a database of Laneway.*songs", id="a database of something else"),
-        pytest.param(folder_in_its_place, "unable to open", id="a folder"),
+        pytest.param(folder_in_its_place, "it is a folder; name a file", id="a folder"),
         pytest.param(file_in_place_of_the_folder, "File exists; look at the file", id="a file as folder"),
     ],
 )

@@ -33,6 +33,7 @@ def shown(state: HostState) -> QuickState:
         },
         state.blocks,
         state.boot_id,
+        min((record.expires_at for record in state.claims.values() if record.expires_at is not None), default=None),
     )
 
 
@@ -48,7 +49,7 @@ def test_the_quick_read_agrees_with_the_store(shared_path: Path, state: HostStat
                 blocks=dict.fromkeys(before.blocks),
             )
             transaction.write(gone, action="free", at=NOW)
-            transaction.write(Update(held=state.held, blocks=state.blocks), action="claim", at=NOW)
+            transaction.write(Update(held=state.held, claims=state.claims, blocks=state.blocks), action="claim", at=NOW)
             transaction.set_boot_id("b1")
         assert read_state(shared_path, "h1") == shown(store.read("h1")) == shown(state)._replace(boot_id="b1")
 
@@ -89,15 +90,15 @@ def test_it_refuses_the_tables_of_another_version(tmp_path: Path) -> None:
 
 def test_what_is_no_database_is_told(tmp_path: Path) -> None:
     (tmp_path / "state.db").write_text("no database\n" * 99)
-    with pytest.raises(LanewayError, match=r"state\.db cannot be read: file is not a database") as raised:
+    with pytest.raises(LanewayError, match="file is not a database; give another file") as raised:
         read_state(tmp_path / "state.db", "h1")
     assert raised.value.code == ErrorCode.DATABASE_UNREACHABLE
 
 
 def test_a_file_that_this_user_may_not_read_is_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "state.db").mkdir()
+    (tmp_path / "state.db").write_text("no database\n" * 99)
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    with pytest.raises(LanewayError, match="may not read it") as raised:
+    with pytest.raises(LanewayError, match="may not read and write") as raised:
         read_state(tmp_path / "state.db", "h1")
     assert raised.value.code == ErrorCode.NO_PERMISSION
 
@@ -109,7 +110,7 @@ def test_a_folder_that_this_user_may_not_enter_is_no_permission(
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "stat", refuse)
-    with pytest.raises(LanewayError, match="may not look into its folder") as raised:
+    with pytest.raises(LanewayError, match="may not read and write") as raised:
         read_state(tmp_path / "state.db", "h1")
     assert raised.value.code == ErrorCode.NO_PERMISSION
 

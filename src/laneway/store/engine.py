@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from sqlalchemy import Engine
 from sqlalchemy.exc import DatabaseError, IntegrityError, ProgrammingError
 
-from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.store.failures import unreachable
 
 LOCKS = "laneway_locks"
 """The execution option of a connection whose transactions write."""
@@ -29,29 +29,3 @@ def reported(engine: Engine) -> Iterator[None]:
         raise
     except DatabaseError as error:
         raise unreachable(engine.url.database or str(engine.url), str(error.orig)) from error
-
-
-def unreachable(database: str, reason: str) -> LanewayError:
-    """The error for a database that cannot be used now, with what to do about it."""
-    return LanewayError(
-        ErrorCode.DATABASE_UNREACHABLE,
-        f"the database {database} cannot be used: {reason}; {_remedy(reason)}",
-        {"database": database, "reason": reason},
-    )
-
-
-def _remedy(reason: str) -> str:
-    for sign, remedy in _REMEDIES.items():
-        if sign in reason:
-            return remedy
-    return "look at the file and its folder, or give another one as state.path"
-
-
-_REMEDIES = {
-    "locked": "another process has been writing for too long: look who has the file open, then try again",
-    "readonly": "its folder and file must be writable for this user",
-    "unable to open": "its folder must exist and be writable for this user",
-    "full": "make room on the file system, then try again",
-    "not a database": "give another file as state.path, or put a backup in its place",
-    "malformed": "put a backup in its place (laneway db backup makes them)",
-}

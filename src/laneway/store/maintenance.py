@@ -11,9 +11,9 @@ from sqlalchemy import Engine
 
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.store import migrate
-from laneway.store.engine import unreachable
+from laneway.store.failures import no_permission, refuse_folder, unreachable
 from laneway.store.migrate import DatabaseStatus, Upgrade
-from laneway.store.sqlite import no_permission, sqlite_engine
+from laneway.store.sqlite import sqlite_engine
 
 
 def status(path: Path) -> DatabaseStatus:
@@ -39,17 +39,19 @@ def upgrade(path: Path) -> Upgrade:
 def backup(path: Path, target: Path) -> None:
     """Copies the database, as it is at one moment, into a new file; others may go on writing.
 
-    Raises LanewayError(usage) if the target exists or cannot be made, and
+    Raises LanewayError(usage) or (no_permission) if the target exists or cannot be made, and
     LanewayError(database_unreachable) or (no_permission) if there is no database or it cannot be read.
     """
     if not _exists(path):
         raise unreachable(str(path), "there is no such file")
+    refuse_folder(path)
     try:
         if target.exists():
             raise _bad_target(target, "it exists")
         handle, partial = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except OSError as error:
-        raise _bad_target(target, error.strerror or str(error)) from error
+        code = ErrorCode.NO_PERMISSION if isinstance(error, PermissionError) else ErrorCode.USAGE
+        raise _bad_target(target, error.strerror or str(error), code) from error
     os.close(handle)
     try:
         with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(partial)) as copy:
@@ -68,12 +70,14 @@ def _exists(path: Path) -> bool:
         return False
     except PermissionError as error:
         raise no_permission(path) from error
+    except OSError as error:
+        raise unreachable(str(path), error.strerror or str(error)) from error
     return True
 
 
-def _bad_target(target: Path, reason: str) -> LanewayError:
+def _bad_target(target: Path, reason: str, code: ErrorCode = ErrorCode.USAGE) -> LanewayError:
     return LanewayError(
-        ErrorCode.USAGE,
+        code,
         f"the backup cannot be written to {target}: {reason}; give the name of a new file in a folder that is "
         "writable for this user",
         {"target": str(target), "reason": reason},

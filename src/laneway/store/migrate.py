@@ -18,7 +18,8 @@ from sqlalchemy import (
     select,
 )
 
-from laneway.store.engine import for_writing, reported, unreachable
+from laneway.store.engine import for_writing, reported
+from laneway.store.failures import foreign
 from laneway.store.revision import HEAD, REVISIONS, require_head
 from laneway.store.schema import METADATA
 
@@ -64,7 +65,10 @@ class Upgrade:
 def status(engine: Engine) -> DatabaseStatus:
     """Where the database stands. Reads only. Raises LanewayError(database_unreachable)."""
     with reported(engine), engine.begin() as connection:
-        return status_of(_revision(connection), _name(engine))
+        revision = _revision(connection)
+        if revision is None:
+            _refuse_foreign(connection)
+        return status_of(revision, _name(engine))
 
 
 def status_of(revision: str | None, database: str) -> DatabaseStatus:
@@ -131,7 +135,7 @@ def _refuse_foreign(connection: Connection) -> None:
     """Leaves a database alone that has tables but no revision: it is something else's."""
     tables = inspect(connection).get_table_names()
     if tables:
-        raise unreachable(_name(connection.engine), f"not a database of Laneway (it has a table {tables[0]!r})")
+        raise foreign(_name(connection.engine), tables[0])
 
 
 def _revision(connection: Connection) -> str | None:

@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 
-from laneway.domain.errors import ErrorCode, LanewayError
-from laneway.store.engine import LOCKS, unreachable
+from laneway.store.engine import LOCKS
+from laneway.store.failures import no_permission, refuse_folder, unreachable
 from laneway.store.migrate import prepare
 from laneway.store.sql import SqlStore
 
@@ -69,18 +69,9 @@ def _make_file(path: Path) -> None:
         raise no_permission(path) from error
     except OSError as error:
         raise unreachable(str(path), error.strerror or str(error)) from error
+    refuse_folder(path)
     if not os.access(path, os.R_OK | os.W_OK):
         raise no_permission(path)
-
-
-def no_permission(path: Path) -> LanewayError:
-    """The error for a database that this user may not use."""
-    return LanewayError(
-        ErrorCode.NO_PERMISSION,
-        f"this user may not read and write the database {path}; run it as the owner of the file, "
-        "or give another one as state.path",
-        {"database": str(path)},
-    )
 
 
 def _use_wal(connection: sqlite3.Connection, wait_seconds: float) -> None:

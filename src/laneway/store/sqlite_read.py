@@ -8,12 +8,13 @@ import os
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from laneway.domain.address import PciAddress
 from laneway.domain.device import Attach, BlockReason, Status
-from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.store.failures import foreign, no_permission, refuse_folder, unreachable
 from laneway.store.revision import require_head
 
 _WAIT_SECONDS = 10.0
@@ -36,9 +37,11 @@ class QuickState(NamedTuple):
     held: Mapping[PciAddress, HeldRow]
     blocks: Mapping[PciAddress, BlockReason]
     boot_id: str | None
+    next_expiry: datetime | None
+    """When the first claim ends that is not allocated by then; None where none does."""
 
 
-NOTHING = QuickState({}, {}, None)
+NOTHING = QuickState({}, {}, None, None)
 
 
 def read_state(path: Path, host: str) -> QuickState:
@@ -48,22 +51,28 @@ def read_state(path: Path, host: str) -> QuickState:
     """
     try:
         path.stat()
+        refuse_folder(path)
         with closing(sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)) as connection:
             return _read(connection, path, host)
     except (FileNotFoundError, NotADirectoryError):
         return NOTHING
     except PermissionError as error:
-        raise _cannot_read(ErrorCode.NO_PERMISSION, path, "this user may not look into its folder") from error
+        raise no_permission(path) from error
+    except OSError as error:
+        raise unreachable(str(path), error.strerror or str(error)) from error
     except sqlite3.DatabaseError as error:
-        if not os.access(path, os.R_OK):
-            raise _cannot_read(ErrorCode.NO_PERMISSION, path, "this user may not read it") from error
-        raise _cannot_read(ErrorCode.DATABASE_UNREACHABLE, path, str(error)) from error
+        if not os.access(path, os.R_OK | os.W_OK):
+            raise no_permission(path) from error
+        raise unreachable(str(path), str(error)) from error
 
 
 def _read(connection: sqlite3.Connection, path: Path, host: str) -> QuickState:
     connection.execute("BEGIN")
-    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").fetchone():
+    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    if not tables:
         return NOTHING
+    if "alembic_version" not in tables:
+        raise foreign(str(path), min(tables))
     (revision,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
     require_head(revision, str(path))
     found = connection.execute("SELECT id, boot_id FROM hosts WHERE name = ?", (host,)).fetchone()
@@ -73,6 +82,7 @@ def _read(connection: sqlite3.Connection, path: Path, host: str) -> QuickState:
     held = connection.execute(
         "SELECT address, status, attach, consumer, claim, request, entry FROM devices WHERE host_id = ?", (host_id,)
     )
+    (expiry,) = connection.execute("SELECT min(expires_at) FROM claims WHERE host_id = ?", (host_id,)).fetchone()
     blocks = connection.execute("SELECT address, code, message, detail FROM blocks WHERE host_id = ?", (host_id,))
     return QuickState(
         {
@@ -81,13 +91,5 @@ def _read(connection: sqlite3.Connection, path: Path, host: str) -> QuickState:
         },
         {PciAddress.parse(address): BlockReason(*reason) for address, *reason in blocks},
         boot_id,
-    )
-
-
-def _cannot_read(code: ErrorCode, path: Path, reason: str) -> LanewayError:
-    return LanewayError(
-        code,
-        f"the database {path} cannot be read: {reason}; run this as the owner of the file, or give another one "
-        "as state.path",
-        {"database": str(path), "reason": reason},
+        None if expiry is None else datetime.fromisoformat(expiry).replace(tzinfo=UTC),
     )
