@@ -32,6 +32,9 @@ TAGS: Sequence[dict[str, Any]] = (
     {"one_time_use": True},
 )
 
+PF_BUSES = (0x81, 0x82)
+CARD_BUSES = (0x3B, 0x3C, 0x5E, 0x80, 0x83, 0x90)
+
 T = TypeVar("T")
 
 
@@ -67,18 +70,23 @@ def a_function(
 def a_host(random: Random) -> Model:
     """One or two PFs with VFs, which may be alike in all, and cards; most of them are admitted."""
     functions: list[PciFunction] = []
-    for bus in random.sample(range(0x80, 0x90), random.randint(1, 2)):
-        pf = PciAddress.of(0, bus, 0, 0)
+    for bus in random.sample(PF_BUSES, random.randint(1, 2)):
+        pf = pf_of(bus)
         functions.append(a_function(random, pf, DevType.PF))
         kind = mostly(random, DevType.VF, DevType.VDPA)
         alike, seed = random.random() < 0.5, random.random()
         for index in range(random.randint(1, 3)):
             facts = Random(seed) if alike else random
-            functions.append(a_function(facts, PciAddress.of(0, bus, 2, index), kind, pf))
-    for bus in random.sample(range(0x70, 0x98), random.randint(1, 4)):
+            parent = rarely(random, pf_of(PF_BUSES[index % 2]), pf)
+            functions.append(a_function(facts, PciAddress.of(0, bus, 2, index), kind, parent))
+    for bus in random.sample(CARD_BUSES, random.randint(1, 4)):
         functions.append(a_function(random, PciAddress.of(0, bus, 0x10, 0)))
     specs = {one.address: a_spec(random) for one in functions if random.random() < 0.9}
     return Model({one.address: one for one in functions}, specs, NODES, groups_count=random.random() < 0.8)
+
+
+def pf_of(bus: int) -> PciAddress:
+    return PciAddress.of(0, bus, 0, 0)
 
 
 def a_spec(random: Random) -> Spec:
@@ -92,7 +100,7 @@ def a_claim(random: Random, claim_id: str) -> ClaimRequest:
             alternatives=tuple(an_alternative(random) for _ in range(mostly(random, 1, 2))),
             count=mostly(random, 1, 2),
             numa_policy=mostly(random, NumaPolicy.PREFERRED, *NumaPolicy),
-            attach=rarely(random, random.choice([Attach.VDPA, Attach.MACVTAP]), Attach.VFIO),
+            attach=random.choice([Attach.VFIO] * 6 + [Attach.VDPA, Attach.MACVTAP]),
         )
         for number in range(mostly(random, 1, 2, 2, 3))
     )
@@ -108,6 +116,13 @@ def a_claim(random: Random, claim_id: str) -> ClaimRequest:
         constraints=mostly(random, (), (constraint,)),
         guest_numa_nodes=frozenset(mostly(random, (0,), (), (0, 2))),
     )
+
+
+def a_plain_claim(random: Random, claim_id: str) -> ClaimRequest:
+    """One device for a consumer that never holds any: what is looked up rather than searched."""
+    request = DeviceRequest(name="r", alternatives=(an_alternative(random),), numa_policy=NumaPolicy.PREFERRED)
+    nodes = frozenset(mostly(random, (), (0,)))
+    return ClaimRequest(consumer="vm3", claim=claim_id, requests=(request,), guest_numa_nodes=nodes)
 
 
 def an_alternative(random: Random) -> Alternative:
