@@ -7,7 +7,7 @@ import pytest
 from domain.hosts import A_PF, A_VF, allocate, at, claim, function, pf, take, tracker, used, vf, wants
 from laneway.domain.device import Attach
 from laneway.domain.explanation import Rule, sentences
-from laneway.domain.inventory import PciFunction
+from laneway.domain.inventory import DevType, PciFunction, Vpd
 from laneway.domain.judgement import explain
 from laneway.domain.request import ClaimRequest, Constraint, ConstraintKind, DeviceRequest, NumaPolicy
 from laneway.domain.tracker import PciDeviceTracker
@@ -38,7 +38,30 @@ def nothing(host: PciDeviceTracker) -> None:
     [
         pytest.param(NIC, nothing, wants(product_id="ffff"), Rule.IDS, "of other ids (8086:154c)", id="ids"),
         pytest.param(NIC[:1], nothing, A_VF, Rule.TYPE, "type-PF, which is not asked for", id="another type"),
-        pytest.param(NIC[:1], nothing, wants(), Rule.TYPE, "has to be asked for", id="a PF that nobody asked for"),
+        pytest.param(
+            NIC[:1],
+            nothing,
+            wants(),
+            Rule.ONLY_IF_ASKED,
+            "type-PF, which has to be asked for by dev_type, or device_type in an alias",
+            id="a PF that nobody asked for",
+        ),
+        pytest.param(
+            [function(CARD, dev_type=DevType.VDPA)],
+            nothing,
+            wants(),
+            Rule.ONLY_IF_ASKED,
+            "vdpa, which has to be asked for by dev_type",
+            id="a vDPA device that nobody asked for",
+        ),
+        pytest.param(
+            [function(CARD)],
+            nothing,
+            wants(attach=Attach.MACVTAP),
+            Rule.TYPE,
+            "type-PCI, which cannot be attached by macvtap",
+            id="an attachment that the device does not have",
+        ),
         pytest.param(
             [function(CARD)], nothing, wants(tags={"colour": "blue"}), Rule.TAGS, "without the tags", id="tags"
         ),
@@ -176,3 +199,22 @@ def test_requests_for_many_kinds_of_devices_are_not_all_tried_together() -> None
     placed = [replace(card, pcie_roots=(f"0000:{number:02x}",)) for number, card in enumerate(cards)]
     reason = explain(tracker(*placed).view, claim("vm2", *wanted, constraints=root)).reason
     assert reason.startswith("each request fits alone, and together they would if it were not for match on pcie_root")
+
+
+def test_a_device_that_only_has_to_be_asked_for_is_nearer_than_one_that_no_spec_admits() -> None:
+    host = tracker(pf(PF), pf(CARD), specs=[{"address": PF}])
+    explanation = explain(host.view, claim("vm2", wants(product_id="1572")))
+    nearest = explanation.requests[0].nearest
+    assert nearest is not None
+    assert (nearest.address, nearest.code) == (at(PF), Rule.ONLY_IF_ASKED)
+    assert "which has to be asked for" in sentences(explanation)[0]
+
+
+def test_a_remote_managed_device_has_to_be_asked_for() -> None:
+    card = Vpd(card_serial_number="MT2113X00000")
+    host = tracker(pf(PF), vf(VF0, PF, vpd=card), specs=[{"product_id": "154c", "remote_managed": True, "net": "a"}])
+    (count,) = explain(host.view, claim("vm2", wants(tags={"net": "a"}))).requests[0].rules
+    assert (count.code, count.message) == (
+        Rule.ONLY_IF_ASKED,
+        "remote-managed, which has to be asked for by remote_managed",
+    )

@@ -21,6 +21,7 @@ class Rule(StrEnum):
     TYPE = "type"
     TAGS = "tags"
     NOT_ADMITTED = "not_admitted"
+    ONLY_IF_ASKED = "only_if_asked"
     HELD = "held"
     UNCLAIMABLE = "unclaimable"
     BLOCKED = "blocked"

@@ -18,8 +18,8 @@ from laneway.domain.explanation import (
     explain_requests,
 )
 from laneway.domain.host_view import HostView
-from laneway.domain.inventory import PciFunction
-from laneway.domain.matching import constraint_values, serves
+from laneway.domain.inventory import DevType, PciFunction
+from laneway.domain.matching import ONLY_IF_ASKED, constraint_values, satisfies, serves
 from laneway.domain.pools import Cohort
 from laneway.domain.refusal import NO_SPEC_MATCHES, why_not
 from laneway.domain.request import Alternative, ClaimRequest, DeviceRequest
@@ -90,20 +90,18 @@ def _not_asked_for(device: PciDevice, request: DeviceRequest) -> Removal | None:
         return None
     if all(alternative.dev_type not in (None, device.dev_type) for alternative in with_ids):
         return Removal(Rule.TYPE, f"{device.dev_type}, which is not asked for")
-    bare = replace(request, alternatives=tuple(replace(one, tags={}, parent_ifname=None) for one in with_ids))
-    if serves(device, bare) is None and not _is_remote_managed(device):
-        return Removal(
-            Rule.TYPE, f"{device.dev_type}, which has to be asked for, or cannot be attached by {request.attach}"
-        )
-    return Removal(Rule.TAGS, "without the tags that are asked for, or with tags that have to be asked for")
+    if not any(satisfies(device, alternative) for alternative in with_ids):
+        return Removal(Rule.TAGS, "without the tags that are asked for")
+    if device.dev_type in ONLY_IF_ASKED and all(one.dev_type is None for one in with_ids):
+        key = "dev_type" if device.dev_type is DevType.VDPA else "dev_type, or device_type in an alias"
+        return Removal(Rule.ONLY_IF_ASKED, f"{device.dev_type}, which has to be asked for by {key}")
+    if device.tags.get("remote_managed") is True:
+        return Removal(Rule.ONLY_IF_ASKED, "remote-managed, which has to be asked for by remote_managed")
+    return Removal(Rule.TYPE, f"{device.dev_type}, which cannot be attached by {request.attach}")
 
 
 def _has_ids(device: PciDevice, alternative: Alternative) -> bool:
     return alternative.vendor_id in (None, device.vendor_id) and alternative.product_id in (None, device.product_id)
-
-
-def _is_remote_managed(device: PciDevice) -> bool:
-    return device.tags.get("remote_managed") is True
 
 
 def _not_to_be_had(

@@ -7,7 +7,8 @@ from laneway.domain.placement_terms import has_traits, normal_name, resource_cla
 from laneway.domain.request import PLACE_ATTRIBUTES, Alternative, DeviceRequest, RequestedValue
 from laneway.domain.tags import BOOLEAN_TAGS, default_of, parse_boolean
 
-_ONLY_IF_ASKED = (DevType.PF, DevType.VDPA)
+ONLY_IF_ASKED = (DevType.PF, DevType.VDPA)
+"""The types of devices that serve only a request that asks for the type (rule C53)."""
 
 
 def satisfies(device: PciDevice, alternative: Alternative) -> bool:
@@ -51,7 +52,7 @@ def serves(device: PciDevice, request: DeviceRequest) -> int | None:
 
 def _is_asked_for(device: PciDevice, request: DeviceRequest) -> bool:
     dev_type = device.function.dev_type
-    if dev_type in _ONLY_IF_ASKED and not any(wanted.dev_type == dev_type for wanted in request.alternatives):
+    if dev_type in ONLY_IF_ASKED and not any(wanted.dev_type == dev_type for wanted in request.alternatives):
         return False
     if device.extra_info.tags.get("remote_managed") is True and not any(
         map(_asks_remote_managed, request.alternatives)
