@@ -86,6 +86,9 @@ def test_accepted(accepted: dict[str, Any]) -> None:
     VALIDATOR.validate(accepted)
     assert (inventory.numa_nodes, inventory.readiness, inventory.problems) == ((), (), ())
     assert decode_inventory(json.dumps(accepted)) == inventory
+    written = encode_inventory(inventory)
+    assert tuple(json.loads(written)) == DOCUMENT_KEYS
+    assert decode_inventory(b"\xef\xbb\xbf" + written) == inventory
 
 
 REFUSED = [

@@ -27,6 +27,8 @@ def read(text: bytes) -> list[object]:
         pytest.param(b"", [], id="nothing"),
         pytest.param(b"\n \n", [], id="blank lines"),
         pytest.param(b'{"a":1}', [{"a": 1}], id="one line without an end"),
+        pytest.param(b'\xef\xbb\xbf{"a":1}\n{"a":2}\n', [{"a": 1}, {"a": 2}], id="a byte order mark"),
+        pytest.param(b'\xef\xbb\xbf{\r\n"a":1\r\n}\r\n', [{"a": 1}], id="a byte order mark, one document"),
         pytest.param(b'{"a":1}\n\n{"a":2}\n', [{"a": 1}, {"a": 2}], id="JSON Lines"),
         pytest.param(b'{\n  "a": [\n    1,\n    2\n  ]\n}\n', [{"a": [1, 2]}], id="one document over many lines"),
         pytest.param(b'nonsense\n{"a":2}\n', [BAD, {"a": 2}], id="a first line that is nothing"),

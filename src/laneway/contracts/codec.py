@@ -1,5 +1,6 @@
 """JSON to values and back, by msgspec, on the dataclasses of the domain: one definition per type."""
 
+from codecs import BOM_UTF8
 from typing import Any, TypeVar
 
 import msgspec
@@ -11,12 +12,12 @@ T = TypeVar("T")
 
 
 def parse_json(data: bytes | str) -> object:
-    """The JSON document as plain values.
+    """The JSON document as plain values. A byte order mark before it is no part of it (RFC 8259, section 8.1).
 
     Raises LanewayError(invalid_json) that says where it stops being JSON.
     """
     try:
-        return msgspec.json.decode(data)
+        return msgspec.json.decode(data.removeprefix(BOM_UTF8) if isinstance(data, bytes) else data)
     except (msgspec.DecodeError, UnicodeError) as error:
         raise LanewayError(ErrorCode.INVALID_JSON, f"this is not a JSON document: {error}") from error
     except RecursionError:

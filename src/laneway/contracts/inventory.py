@@ -104,9 +104,9 @@ def function_to_plain(function: PciFunction) -> dict[str, object]:
 
 def inventory_to_plain(inventory: Inventory) -> dict[str, object]:
     """An inventory as plain values, its keys in the order of the contract."""
-    plain = to_plain(inventory)
-    plain["functions"] = [{key: function[key] for key in FUNCTION_KEYS} for function in plain["functions"]]
-    return {key: plain[key] for key in DOCUMENT_KEYS}
+    # Each by its name: an inventory that was read has only those of its values set that the document gave.
+    plain: dict[str, object] = {key: to_plain(getattr(inventory, key)) for key in DOCUMENT_KEYS if key != "functions"}
+    return {**plain, "functions": [function_to_plain(function) for function in inventory.functions]}
 
 
 def encode_inventory(inventory: Inventory) -> bytes:

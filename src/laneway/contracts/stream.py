@@ -1,5 +1,6 @@
 """JSON documents out of a stream: one document over many lines, or JSON Lines, as they come."""
 
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -21,6 +22,7 @@ def documents(lines: Iterable[bytes]) -> Iterator[object | Unreadable]:
     first = next((line for line in source if line.strip()), None)
     if first is None:
         return
+    first = first.removeprefix(BOM_UTF8)
     if not _is_beginning(first):
         yield _parsed(first)
     else:
