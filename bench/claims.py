@@ -12,12 +12,19 @@ from random import Random
 from bench import shapes
 from bench.timing import percentile
 from laneway.contracts.inventory import decode_inventory
-from laneway.domain.device_spec_parser import parse_device_specs
 from laneway.domain.errors import ErrorCode, Findings, LanewayError
 from laneway.domain.inventory import DevType
 from laneway.domain.report import HostReport
-from laneway.domain.request import Alternative, ClaimRequest, Constraint, ConstraintKind, DeviceRequest, NumaPolicy
-from laneway.domain.tracker import PciDeviceTracker
+from laneway.domain.requests.request import (
+    Alternative,
+    ClaimRequest,
+    Constraint,
+    ConstraintKind,
+    DeviceRequest,
+    NumaPolicy,
+)
+from laneway.domain.specs.device_spec_parser import parse_device_specs
+from laneway.domain.tracking.tracker import PciDeviceTracker
 
 CLAIMS = 1000
 REQUESTS = 8

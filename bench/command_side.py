@@ -15,7 +15,7 @@ from bench import shapes
 from bench.timing import seconds_of_command
 from laneway.bootstrap import Source, open_host
 from laneway.domain.inventory import DevType
-from laneway.domain.request import Alternative, ClaimRequest, DeviceRequest
+from laneway.domain.requests.request import Alternative, ClaimRequest, DeviceRequest
 
 LANEWAY = str(Path(sys.executable).with_name("laneway"))
 OWNERS = 40

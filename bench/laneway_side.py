@@ -8,14 +8,14 @@ from bench import shapes
 from bench.claims import claim_latencies
 from bench.timing import calls, seconds, seconds_each, seconds_on
 from laneway.contracts.inventory import decode_inventory
-from laneway.domain.admission import admit
-from laneway.domain.device_spec import DeviceSpecs
-from laneway.domain.device_spec_parser import parse_device_specs
 from laneway.domain.errors import Findings
 from laneway.domain.inventory import DevType, Inventory, PciFunction
 from laneway.domain.report import HostReport
-from laneway.domain.request import Alternative, ClaimRequest, DeviceRequest
-from laneway.domain.tracker import PciDeviceTracker
+from laneway.domain.requests.request import Alternative, ClaimRequest, DeviceRequest
+from laneway.domain.specs.admission import admit
+from laneway.domain.specs.device_spec import DeviceSpecs
+from laneway.domain.specs.device_spec_parser import parse_device_specs
+from laneway.domain.tracking.tracker import PciDeviceTracker
 
 SIZES = (128, 1024, 4096)
 

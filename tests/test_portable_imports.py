@@ -56,7 +56,7 @@ def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_every_module_is_imported_where_posix_is_not() -> None:
     names = modules()
-    assert {"laneway.bootstrap", "laneway.hosts.hyperv.setupapi", "laneway.domain.tracker"} <= set(names)
+    assert {"laneway.bootstrap", "laneway.hosts.hyperv.setupapi", "laneway.domain.tracking.tracker"} <= set(names)
     ran = run(HOOK + IMPORT_ALL, *names)
     assert ran.stderr == ""
     assert ran.stdout == f"{len(names)}\n"

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 from laneway.compute.host_config import check_on_host
 from laneway.config import Config, Surroundings, load_config
 from laneway.config.config import AUTO_DRIVER
-from laneway.domain.admission import admit
-from laneway.domain.claim import HostState
 from laneway.domain.device import PciDevice
 from laneway.domain.errors import ConfigProblem, ErrorCode, LanewayError
-from laneway.domain.host_view import HostView
 from laneway.domain.inventory import Inventory
 from laneway.domain.report import HostReport
+from laneway.domain.specs.admission import admit
+from laneway.domain.tracking.claim import HostState
+from laneway.domain.tracking.host_view import HostView
 from laneway.hosts.pci_ids import PciNames
 from laneway.hosts.registry import open_driver
 from laneway.interfaces.host_driver import HostDriver

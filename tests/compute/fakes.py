@@ -14,10 +14,10 @@ from laneway.compute.log import EventLog
 from laneway.compute.manager import Process
 from laneway.compute.supervisor import Supervisor
 from laneway.config import Config
-from laneway.domain.device_spec_parser import parse_device_specs
 from laneway.domain.errors import Findings, LanewayError
-from laneway.domain.host_view import IommuGroups
 from laneway.domain.inventory import Inventory, PciFunction
+from laneway.domain.specs.device_spec_parser import parse_device_specs
+from laneway.domain.tracking.host_view import IommuGroups
 from laneway.fleet.control_plane import ControlPlane
 from laneway.interfaces.host_driver import Ability, DriverCapabilities, HotplugEvents
 from laneway.store.memory import MemoryStore, MemoryTransaction

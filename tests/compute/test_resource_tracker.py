@@ -11,9 +11,9 @@ from domain.hosts import at, function, pf, vf
 from laneway.compute.resource_tracker import ResourceTracker
 from laneway.domain.device import Status
 from laneway.domain.errors import ConfigError, ConfigProblem, ErrorCode, LanewayError
-from laneway.domain.host_view import IommuGroups
 from laneway.domain.inventory import DevType
-from laneway.domain.request import Alternative, ClaimRequest, DeviceRequest
+from laneway.domain.requests.request import Alternative, ClaimRequest, DeviceRequest
+from laneway.domain.tracking.host_view import IommuGroups
 
 ALL = {"address": "*"}
 CARD = function("0000:3b:00.0")

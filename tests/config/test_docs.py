@@ -8,9 +8,9 @@ from laneway.config import Surroundings, load_config
 from laneway.config.nova_conf import NOVA_OPTIONS, NovaOption
 from laneway.config.options import LISTS, OPTIONS, TABLES, Option
 from laneway.config.surroundings import CONFIG_VARIABLE
-from laneway.domain.alias import KEYS as ALIAS_KEYS
 from laneway.domain.device import Binding
-from laneway.domain.request import NumaPolicy
+from laneway.domain.requests.alias import KEYS as ALIAS_KEYS
+from laneway.domain.requests.request import NumaPolicy
 from laneway.domain.tags import KNOWN_TAGS, MATCHERS, OWN_KEYS
 
 PROJECT = Path(__file__).parents[2]

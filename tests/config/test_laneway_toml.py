@@ -9,7 +9,7 @@ from laneway.config import Config, Surroundings
 from laneway.config.laneway_toml import read_laneway_toml
 from laneway.domain.device import Binding
 from laneway.domain.errors import ConfigError, ErrorCode
-from laneway.domain.host_view import IommuGroups
+from laneway.domain.tracking.host_view import IommuGroups
 
 PATH = Path("/etc/laneway/laneway.toml").absolute()
 

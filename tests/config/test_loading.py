@@ -8,7 +8,7 @@ import pytest
 
 from laneway.config import Config, Surroundings, load_config
 from laneway.domain.errors import ConfigError, ErrorCode, LanewayError
-from laneway.domain.host_view import IommuGroups
+from laneway.domain.tracking.host_view import IommuGroups
 
 
 def write(path: Path, name: str) -> Path:

@@ -8,7 +8,7 @@ import pytest
 from laneway.config import Config, Surroundings, load_config
 from laneway.domain.device import Binding
 from laneway.domain.errors import ConfigError, ConfigProblem
-from laneway.domain.host_view import IommuGroups
+from laneway.domain.tracking.host_view import IommuGroups
 
 
 def vendors(config: Config) -> list[str | None]:

@@ -8,7 +8,7 @@ import pytest
 
 from laneway.config import Config, check_reload
 from laneway.domain.errors import ConfigError, ErrorCode
-from laneway.domain.host_view import IommuGroups
+from laneway.domain.tracking.host_view import IommuGroups
 
 FILE = Path("/etc/laneway/laneway.toml")
 RUNNING = Config(state_path=Path("/state"), sources=(FILE,), host="gpu-1", driver="linux")

@@ -9,8 +9,8 @@ import pytest
 from laneway.config import Surroundings, find_state_path
 from laneway.domain.errors import LanewayError
 
-PATH_LINE = '[state]\npath = "/srv/laneway"\n'
 NAMED = Path("/srv/laneway").absolute()
+PATH_LINE = f'[state]\npath = "{NAMED.as_posix()}"\n'
 
 
 def written(tmp_path: Path, text: str) -> Path:

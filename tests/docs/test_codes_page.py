@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from laneway.cli.exit_status import EXIT_STATUS
-from laneway.domain.blocking import CLEANING_FAILED, CORDONED, GROUP_NOT_VIABLE, IN_USE, OPENED
 from laneway.domain.errors import ErrorCode
-from laneway.domain.refusal import NO_SPEC_MATCHES
+from laneway.domain.specs.refusal import NO_SPEC_MATCHES
+from laneway.domain.tracking.blocking import CLEANING_FAILED, CORDONED, GROUP_NOT_VIABLE, IN_USE, OPENED
 from laneway.hosts.linux.use_findings import UseCode
 
 PROJECT = Path(__file__).parents[2]

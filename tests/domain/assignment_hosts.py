@@ -4,8 +4,8 @@ from collections.abc import Hashable
 from random import Random
 
 from domain.assignment_problems import Draft, problem_of, relate
-from laneway.domain.assignment_problem import AssignmentConstraint, AssignmentProblem
-from laneway.domain.request import ConstraintKind
+from laneway.domain.assignment.problem import AssignmentConstraint, AssignmentProblem
+from laneway.domain.requests.request import ConstraintKind
 
 PFS = 16
 VFS = 64

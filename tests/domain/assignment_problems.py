@@ -6,8 +6,8 @@ from itertools import combinations
 from random import Random
 
 from laneway.domain.address import PciAddress
-from laneway.domain.assignment_problem import AssignmentConstraint, AssignmentProblem, Cohort
-from laneway.domain.request import ConstraintKind
+from laneway.domain.assignment.problem import AssignmentConstraint, AssignmentProblem, Cohort
+from laneway.domain.requests.request import ConstraintKind
 
 Choice = tuple[tuple[PciAddress, ...], ...]
 Cost = tuple[int, int, int, int, Choice]

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from laneway.domain.address import PciAddress
-from laneway.domain.claim import HostState
 from laneway.domain.device import Status
-from laneway.domain.device_spec_parser import parse_device_specs
 from laneway.domain.errors import Findings
-from laneway.domain.host_view import IommuGroups
 from laneway.domain.inventory import DevType, HostUse, Inventory, NumaNode, Opener, PciFunction, Sriov
 from laneway.domain.report import HostReport
-from laneway.domain.request import Alternative, ClaimRequest, DeviceRequest
-from laneway.domain.tracker import PciDeviceTracker
+from laneway.domain.requests.request import Alternative, ClaimRequest, DeviceRequest
+from laneway.domain.specs.device_spec_parser import parse_device_specs
+from laneway.domain.tracking.claim import HostState
+from laneway.domain.tracking.host_view import IommuGroups
+from laneway.domain.tracking.tracker import PciDeviceTracker
 
 ANY: list[object] = [{"address": "*"}]
 

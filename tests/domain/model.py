@@ -12,7 +12,14 @@ from itertools import combinations
 from laneway.domain.address import PciAddress
 from laneway.domain.device import Attach, Status, TagValue
 from laneway.domain.inventory import DevType, NumaNode, PciFunction
-from laneway.domain.request import Alternative, ClaimRequest, Constraint, ConstraintKind, DeviceRequest, NumaPolicy
+from laneway.domain.requests.request import (
+    Alternative,
+    ClaimRequest,
+    Constraint,
+    ConstraintKind,
+    DeviceRequest,
+    NumaPolicy,
+)
 
 Choice = tuple[tuple[PciAddress, ...], ...]
 """The addresses of each request, ascending."""

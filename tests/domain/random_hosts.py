@@ -12,11 +12,18 @@ from domain.hosts import function, inventory, opened, used
 from domain.model import Model, Spec
 from laneway.domain.address import PciAddress
 from laneway.domain.device import Attach
-from laneway.domain.device_spec_parser import parse_device_specs
 from laneway.domain.errors import Findings
 from laneway.domain.inventory import DevType, NotAssignable, NumaNode, PciFunction
 from laneway.domain.report import HostReport
-from laneway.domain.request import Alternative, ClaimRequest, Constraint, ConstraintKind, DeviceRequest, NumaPolicy
+from laneway.domain.requests.request import (
+    Alternative,
+    ClaimRequest,
+    Constraint,
+    ConstraintKind,
+    DeviceRequest,
+    NumaPolicy,
+)
+from laneway.domain.specs.device_spec_parser import parse_device_specs
 
 NODES = (
     NumaNode(id=0, socket=0, distances={0: 10, 1: 12, 2: 31}),

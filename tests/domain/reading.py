@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from laneway.domain.device_spec import DeviceSpecs, PciDeviceSpec
-from laneway.domain.device_spec_parser import parse_device_specs
 from laneway.domain.errors import Findings
+from laneway.domain.specs.device_spec import DeviceSpecs, PciDeviceSpec
+from laneway.domain.specs.device_spec_parser import parse_device_specs
 
 
 def read(*values: object, **options: Any) -> tuple[DeviceSpecs, Findings]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from laneway.domain.claim import HostState
+from laneway.domain.tracking.claim import HostState
 from laneway.fleet.control_plane import ControlPlane
 from laneway.interfaces.store import AuditEntry, HostTransaction, Store
 from laneway.store.memory import MemoryStore

@@ -8,7 +8,7 @@ from domain.hosts import A_PF, at, function, pf, report, take, tracker, vf
 from laneway.contracts.codec import to_plain
 from laneway.domain.device import Attach, Status
 from laneway.domain.inventory import DevType, PciFunction, Problem
-from laneway.domain.tracker import PciDeviceTracker
+from laneway.domain.tracking.tracker import PciDeviceTracker
 from laneway.fleet.adoption import Adoption, adoption_document, plan_adoption
 from laneway.fleet.control_plane import ControlPlane
 from laneway.interfaces.running_vms import RunningVm, RunningVms

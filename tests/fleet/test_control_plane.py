@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from domain.hosts import A_PF, A_VF, PLAIN, at, claim, function, inventory, opened, pf, report, statuses, vf, wants
-from domain.test_tracker import refused
+from domain.tracking.test_tracker import refused
 from fleet.conftest import NOON, Fleet
-from laneway.domain.claim import HostState
 from laneway.domain.device import Attach, Status
 from laneway.domain.errors import ErrorCode
 from laneway.domain.inventory import PciFunction
 from laneway.domain.report import HostReport
+from laneway.domain.tracking.claim import HostState
 from laneway.fleet.control_plane import ControlPlane
 from laneway.interfaces.running_vms import RunningVm, RunningVms
 

@@ -8,8 +8,8 @@ from domain.devices import device
 from laneway.domain.device import Attach, ExtraInfo
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.inventory import DevType
-from laneway.domain.matching import serves
-from laneway.domain.request import NumaPolicy
+from laneway.domain.requests.matching import serves
+from laneway.domain.requests.request import NumaPolicy
 from laneway.network.port_parser import parse_ports
 from laneway.network.ports import Port, VnicType, port_mac, request_of
 

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from laneway.domain.claim import HostState, Update
 from laneway.domain.device import Status
 from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.tracking.claim import HostState, Update
 from laneway.interfaces.store import Store
 from store.samples import CORDON, NOW, address, claimed, device, freed, record
 

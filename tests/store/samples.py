@@ -3,13 +3,13 @@
 from datetime import UTC, datetime, timedelta
 
 from laneway.domain.address import PciAddress
-from laneway.domain.claim import ClaimRecord, Update
 from laneway.domain.device import BlockReason, ExtraInfo, PciDevice, Status
-from laneway.domain.device_spec_parser import parse_device_specs
 from laneway.domain.errors import Findings
 from laneway.domain.inventory import DevType, Inventory, PciFunction
 from laneway.domain.report import HostReport
-from laneway.domain.request import Alternative, ClaimRequest, DeviceRequest
+from laneway.domain.requests.request import Alternative, ClaimRequest, DeviceRequest
+from laneway.domain.specs.device_spec_parser import parse_device_specs
+from laneway.domain.tracking.claim import ClaimRecord, Update
 
 NOW = datetime(2026, 12, 1, 9, 0, tzinfo=UTC)
 CORDON = BlockReason("cordoned", "cordoned by the operator", "fan is loud")

@@ -13,8 +13,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from hypothesis import strategies as st
 
 from laneway.domain.address import PciAddress
-from laneway.domain.claim import ClaimRecord, HostState
 from laneway.domain.device import BlockReason, PciDevice
+from laneway.domain.tracking.claim import ClaimRecord, HostState
 
 ZONES = st.sampled_from([timezone(timedelta(hours=hours)) for hours in (-11, 0, 2, 13)])
 MOMENTS = st.datetimes(datetime(2000, 1, 1), datetime(2100, 1, 1), timezones=ZONES)

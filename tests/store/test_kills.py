@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from laneway.domain.claim import HostState
+from laneway.domain.tracking.claim import HostState
 from laneway.interfaces.store import AuditEntry, Store
 from laneway.store.memory import MemoryStore
 from laneway.store.sqlite import open_store

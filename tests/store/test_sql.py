@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError, StatementError
 
-from laneway.domain.claim import HostState, Update
 from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.tracking.claim import HostState, Update
 from laneway.store.sql import SqlStore
 from laneway.store.sqlite import open_store, sqlite_engine
 from store.contract import ACTOR, StoreContract, write

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from laneway.domain.claim import HostState, Update
 from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.tracking.claim import HostState, Update
 from laneway.store import sqlite_read
 from laneway.store.sqlite import open_store
 from laneway.store.sqlite_read import NOTHING, HeldRow, QuickState, read_state

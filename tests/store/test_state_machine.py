@@ -7,9 +7,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from laneway.domain.claim import Update
 from laneway.domain.device import Status
 from laneway.domain.errors import LanewayError
+from laneway.domain.tracking.claim import Update
 from laneway.interfaces.store import Store
 from laneway.store.memory import MemoryStore
 from laneway.store.sqlite import open_store

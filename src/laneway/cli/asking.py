@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from laneway.cli.parameters import Asked
-from laneway.domain.alias import Aliases
 from laneway.domain.errors import ErrorCode, LanewayError
-from laneway.domain.flavor import parse_flavor
-from laneway.domain.request import ClaimRequest, DeviceRequest
-from laneway.domain.request_parser import parse_constraints, parse_request_json, parse_requests
+from laneway.domain.requests.alias import Aliases
+from laneway.domain.requests.flavor import parse_flavor
+from laneway.domain.requests.request import ClaimRequest, DeviceRequest
+from laneway.domain.requests.request_parser import parse_constraints, parse_request_json, parse_requests
 
 
 def claim_of(asked: Asked, claim: str, aliases: Aliases) -> ClaimRequest:

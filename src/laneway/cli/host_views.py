@@ -3,9 +3,9 @@
 from laneway.cli.render.view import DeviceView, FunctionView
 from laneway.domain.address import MAX_ASSIGNABLE_DOMAIN, PciAddress
 from laneway.domain.device import BlockReason, Status
-from laneway.domain.host_view import HostView
 from laneway.domain.inventory import PciFunction
-from laneway.domain.refusal import why_not
+from laneway.domain.specs.refusal import why_not
+from laneway.domain.tracking.host_view import HostView
 
 RELATIVE_HELD = "relative_held"
 SHADOWED = (Status.UNCLAIMABLE, Status.UNAVAILABLE)

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from laneway.contracts.agent_status import DeviceCounts
 from laneway.domain.device import Status
-from laneway.domain.host_view import HostView
+from laneway.domain.tracking.host_view import HostView
 
 
 def count_devices(host: HostView, at: datetime) -> DeviceCounts:

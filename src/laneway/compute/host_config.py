@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from laneway.domain.admission import check_against_facts
-from laneway.domain.device_spec import DeviceSpecs
 from laneway.domain.errors import ConfigProblem, Findings
 from laneway.domain.inventory import Inventory
+from laneway.domain.specs.admission import check_against_facts
+from laneway.domain.specs.device_spec import DeviceSpecs
 
 
 class HostConfig(Protocol):

@@ -6,9 +6,9 @@ from typing import Generic, Protocol
 from laneway.compute.host_config import C, check_on_host
 from laneway.domain.address import PciAddress
 from laneway.domain.errors import ConfigProblem, Findings, LanewayError
-from laneway.domain.host_view import HostView
 from laneway.domain.inventory import Inventory
 from laneway.domain.report import HostReport
+from laneway.domain.tracking.host_view import HostView
 from laneway.interfaces.control_plane import ControlPlane
 from laneway.interfaces.host_driver import HostDriver
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from laneway.domain.alias import Aliases
-from laneway.domain.device_spec import DeviceSpecs
 from laneway.domain.errors import ConfigProblem
-from laneway.domain.host_view import IommuGroups
+from laneway.domain.requests.alias import Aliases
+from laneway.domain.specs.device_spec import DeviceSpecs
+from laneway.domain.tracking.host_view import IommuGroups
 
 AUTO_DRIVER = "auto"
 """Asks the host drivers in turn which of them can work on this machine."""

@@ -10,10 +10,10 @@ from laneway.config.options import OptionValues, read_options
 from laneway.config.problems import problem, unusable
 from laneway.config.surroundings import Surroundings
 from laneway.config.toml_places import TomlPlaces
-from laneway.domain.alias import parse_aliases
-from laneway.domain.device_spec_parser import Dialect, parse_device_specs
 from laneway.domain.errors import Findings
-from laneway.domain.host_view import IommuGroups
+from laneway.domain.requests.alias import parse_aliases
+from laneway.domain.specs.device_spec_parser import Dialect, parse_device_specs
+from laneway.domain.tracking.host_view import IommuGroups
 
 _SYNTAX_ERROR = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
 
@@ -92,6 +92,8 @@ def _parse(path: Path, text: str) -> Mapping[str, object]:
         raise unusable(f"{path}:{line}:{column}", f"this is not TOML: {fault}", "mend this line") from error
     except RecursionError as error:
         raise unusable(str(path), "arrays are nested too deeply", "write plain tables") from error
+    except ValueError as error:  # Python's own bound, which no setting comes near
+        raise unusable(str(path), "a number has too many digits", "write a number that the key can have") from error
 
 
 def _place_of(error: tomllib.TOMLDecodeError, text: str) -> tuple[str, int, int]:

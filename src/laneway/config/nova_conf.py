@@ -12,10 +12,10 @@ from laneway.config.nova_lines import Name, NovaLines
 from laneway.config.problems import problem, suggestion, unusable
 from laneway.config.surroundings import Surroundings
 from laneway.config.text_file import read_text
-from laneway.domain.alias import parse_aliases
-from laneway.domain.device_spec_parser import Dialect, parse_device_specs
 from laneway.domain.errors import Findings
-from laneway.domain.host_view import IommuGroups
+from laneway.domain.requests.alias import parse_aliases
+from laneway.domain.specs.device_spec_parser import Dialect, parse_device_specs
+from laneway.domain.tracking.host_view import IommuGroups
 
 OWN_SECTION = "laneway"
 """A section that nova ignores, for what nova has no option for."""

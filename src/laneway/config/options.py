@@ -8,7 +8,7 @@ from laneway.config.problems import problem, suggestion
 from laneway.config.toml_places import TomlPlaces
 from laneway.domain.config_entry import shown
 from laneway.domain.errors import ConfigProblem, Findings
-from laneway.domain.host_view import IommuGroups
+from laneway.domain.tracking.host_view import IommuGroups
 
 LISTS = ("device_spec", "alias")
 """Arrays of tables, whose entries the domain reads: their keys are not in the table below."""
@@ -17,7 +17,7 @@ LISTS = ("device_spec", "alias")
 class Kind(Enum):
     """What a value must be, in words for a person."""
 
-    TEXT = "a text in quotes, not empty"
+    TEXT = "a text in quotes, not empty and without NUL"
     BOOLEAN = "true or false, without quotes"
 
 
@@ -43,7 +43,9 @@ class Option:
         """Whether the value is of the kind, and one of the choices."""
         if self.kind is Kind.BOOLEAN:
             return isinstance(value, bool)
-        return isinstance(value, str) and bool(value.strip()) and (not self.choices or value in self.choices)
+        if not isinstance(value, str) or not value.strip() or "\0" in value:
+            return False
+        return not self.choices or value in self.choices
 
 
 OPTIONS = (

@@ -23,9 +23,16 @@ class Surroundings:
 
     @classmethod
     def here(cls) -> Self:
-        """Those of this process. Without a notion of root (Windows) the user is none."""
+        """Those of this process. Without a notion of root (Windows) the user is none.
+
+        A user without a home folder, as a container may have, is at the root, as after a login.
+        """
         effective_user = getattr(os, "geteuid", lambda: None)()
-        return cls(environment=os.environ, home=Path("~").expanduser(), is_root=effective_user == 0)
+        try:
+            home = Path.home()
+        except RuntimeError:
+            home = Path("/")
+        return cls(environment=os.environ, home=home, is_root=effective_user == 0)
 
     @property
     def named_config(self) -> Path | None:

@@ -8,11 +8,11 @@ from laneway.domain.address import PciAddress
 from laneway.domain.config_entry import shown
 from laneway.domain.device import BlockReason, TagValue
 from laneway.domain.errors import ConfigError, ConfigProblem, LanewayError
-from laneway.domain.host_view import HostView
-from laneway.domain.pools import Pool
+from laneway.domain.tracking.host_view import HostView
+from laneway.domain.tracking.pools import Pool
 
 if TYPE_CHECKING:
-    from laneway.domain.tracker import PciDeviceTracker
+    from laneway.domain.tracking.tracker import PciDeviceTracker
 
 Json = dict[str, object]
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from laneway.contracts.answer import Json, block_json, warning_json
 from laneway.contracts.codec import to_plain
-from laneway.domain.config_check import AliasCheck, ConfigCheck, Danger, EntryCheck
 from laneway.domain.inventory import ReadinessNote
+from laneway.domain.tracking.config_check import AliasCheck, ConfigCheck, Danger, EntryCheck
 
 CHECK_SCHEMA = "laneway.check/1"
 

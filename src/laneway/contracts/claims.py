@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 
 from laneway.contracts.answer import Json, devices_json
-from laneway.domain.claim import ClaimRecord
 from laneway.domain.device import PciDevice
+from laneway.domain.tracking.claim import ClaimRecord
 
 CLAIMS_SCHEMA = "laneway.claims/1"
 

@@ -3,9 +3,9 @@
 from laneway.contracts.answer import Json, status_json
 from laneway.contracts.codec import to_plain
 from laneway.contracts.inventory import function_to_plain
-from laneway.domain.host_view import HostView
 from laneway.domain.inventory import Inventory, PciFunction
-from laneway.domain.refusal import why_not
+from laneway.domain.specs.refusal import why_not
+from laneway.domain.tracking.host_view import HostView
 
 DEVICES_SCHEMA = "laneway.devices/1"
 

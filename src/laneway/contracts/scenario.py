@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from laneway.domain.errors import ErrorCode, LanewayError
-from laneway.domain.request_parser import CONSTRAINT_KEYS, REQUEST_KEYS
-from laneway.domain.request_shape import refused
+from laneway.domain.requests.request_parser import CONSTRAINT_KEYS, REQUEST_KEYS
+from laneway.domain.requests.request_shape import refused
 from laneway.domain.tags import nearest_key
 
 SCENARIO_SCHEMA = "laneway.scenario/1"

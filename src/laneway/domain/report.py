@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from laneway.domain.device_spec import DeviceSpecs
 from laneway.domain.inventory import Inventory
+from laneway.domain.specs.device_spec import DeviceSpecs
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from laneway.contracts.answer import Json
 from laneway.contracts.codec import to_plain
 from laneway.domain.address import PciAddress
-from laneway.domain.claim import Update
 from laneway.domain.device import Attach, PciDevice
-from laneway.domain.refusal import Refusal
-from laneway.domain.tracker import PciDeviceTracker
+from laneway.domain.specs.refusal import Refusal
+from laneway.domain.tracking.claim import Update
+from laneway.domain.tracking.tracker import PciDeviceTracker
 from laneway.interfaces.running_vms import RunningVm, RunningVms
 
 ADOPT_SCHEMA = "laneway.adopt/1"

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from laneway.domain.address import PciAddress
-from laneway.domain.claim import HostState, Update
 from laneway.domain.errors import ErrorCode, LanewayError
-from laneway.domain.host_view import IommuGroups
 from laneway.domain.report import HostReport
-from laneway.domain.request import ClaimRequest
-from laneway.domain.tracker import PciDeviceTracker
+from laneway.domain.requests.request import ClaimRequest
+from laneway.domain.tracking.claim import HostState, Update
+from laneway.domain.tracking.host_view import IommuGroups
+from laneway.domain.tracking.tracker import PciDeviceTracker
 from laneway.fleet.adoption import Adoption, plan_adoption
 from laneway.fleet.explain import explained
 from laneway.interfaces.running_vms import RunningVms

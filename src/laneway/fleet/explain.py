@@ -5,10 +5,10 @@ from contextlib import contextmanager
 
 from laneway.contracts.codec import to_plain
 from laneway.domain.errors import ErrorCode, LanewayError
-from laneway.domain.explanation import sentences
-from laneway.domain.judgement import explain
-from laneway.domain.request import ClaimRequest
-from laneway.domain.tracker import PciDeviceTracker
+from laneway.domain.requests.request import ClaimRequest
+from laneway.domain.tracking.explanation import sentences
+from laneway.domain.tracking.judgement import explain
+from laneway.domain.tracking.tracker import PciDeviceTracker
 
 
 @contextmanager

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from laneway.domain.alias import Aliases
 from laneway.domain.errors import ErrorCode, LanewayError
-from laneway.domain.flavor import parse_flavor
-from laneway.domain.request import ClaimRequest, DeviceRequest
-from laneway.domain.request_parser import parse_constraints, parse_guest_numa_nodes, parse_requests
-from laneway.domain.request_shape import refused
+from laneway.domain.requests.alias import Aliases
+from laneway.domain.requests.flavor import parse_flavor
+from laneway.domain.requests.request import ClaimRequest, DeviceRequest
+from laneway.domain.requests.request_parser import parse_constraints, parse_guest_numa_nodes, parse_requests
+from laneway.domain.requests.request_shape import refused
 from laneway.network.port_parser import parse_ports
 
 _WAYS = ("requests", "flavor", "ports")

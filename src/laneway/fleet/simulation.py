@@ -9,19 +9,19 @@ from laneway.contracts.answer import Json, errors_json, step_json, warning_json
 from laneway.contracts.inventory import decode_inventory
 from laneway.contracts.scenario import Scenario, Step, read_scenario
 from laneway.domain.address import PciAddress
-from laneway.domain.admission import admit, check_against_facts
-from laneway.domain.alias import Aliases, parse_aliases
-from laneway.domain.claim import ClaimRecord, HostState, Update
 from laneway.domain.config_entry import shown
-from laneway.domain.device_spec import DeviceSpecs
-from laneway.domain.device_spec_parser import parse_device_specs
 from laneway.domain.errors import ConfigProblem, ErrorCode, Findings, LanewayError
-from laneway.domain.healing import heal
-from laneway.domain.host_view import IommuGroups
 from laneway.domain.inventory import Inventory
 from laneway.domain.report import HostReport
-from laneway.domain.request import ClaimRequest
-from laneway.domain.tracker import PciDeviceTracker
+from laneway.domain.requests.alias import Aliases, parse_aliases
+from laneway.domain.requests.request import ClaimRequest
+from laneway.domain.specs.admission import admit, check_against_facts
+from laneway.domain.specs.device_spec import DeviceSpecs
+from laneway.domain.specs.device_spec_parser import parse_device_specs
+from laneway.domain.tracking.claim import ClaimRecord, HostState, Update
+from laneway.domain.tracking.healing import heal
+from laneway.domain.tracking.host_view import IommuGroups
+from laneway.domain.tracking.tracker import PciDeviceTracker
 from laneway.fleet.explain import explained
 from laneway.fleet.profiles import Profiles, profiles_of
 from laneway.fleet.requests import read_claim

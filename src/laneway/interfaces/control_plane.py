@@ -4,7 +4,7 @@ from typing import Protocol
 
 from laneway.domain.address import PciAddress
 from laneway.domain.report import HostReport
-from laneway.domain.tracker import PciDeviceTracker
+from laneway.domain.tracking.tracker import PciDeviceTracker
 
 
 class SyncOutcome(Protocol):

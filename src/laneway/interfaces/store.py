@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from laneway.domain.claim import HostState, Update
+from laneway.domain.tracking.claim import HostState, Update
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,8 @@
 """Ports as they are written in JSON: the ``ports`` of a scenario's step."""
 
 from laneway.domain.errors import ErrorCode, LanewayError
-from laneway.domain.request import DeviceRequest, NumaPolicy
-from laneway.domain.request_shape import choice_at, list_of, object_of, refused, text_at
+from laneway.domain.requests.request import DeviceRequest, NumaPolicy
+from laneway.domain.requests.request_shape import choice_at, list_of, object_of, refused, text_at
 from laneway.network.ports import Port, VnicType, request_of
 
 PORT_KEYS = ("vnic_type", "physical_network", "numa_policy", "trusted", "id")

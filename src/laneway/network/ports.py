@@ -7,7 +7,7 @@ from enum import StrEnum
 from laneway.domain.device import Attach, PciDevice
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.inventory import DevType
-from laneway.domain.request import Alternative, DeviceRequest, NumaPolicy, RequestedValue
+from laneway.domain.requests.request import Alternative, DeviceRequest, NumaPolicy, RequestedValue
 
 
 class VnicType(StrEnum):

@@ -7,7 +7,7 @@ from datetime import datetime
 from threading import Lock
 from typing import TypeVar
 
-from laneway.domain.claim import HostState, Update
+from laneway.domain.tracking.claim import HostState, Update
 from laneway.interfaces.store import AuditEntry
 from laneway.store.rules import audit_detail, refuse_second_owner
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from laneway.domain.claim import ClaimRecord
 from laneway.domain.device import Attach, BlockReason, PciDevice, Status
+from laneway.domain.tracking.claim import ClaimRecord
 
 Values = dict[str, Any]
 

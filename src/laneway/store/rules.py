@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from laneway.domain.address import PciAddress
-from laneway.domain.claim import Update
 from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.tracking.claim import Update
 
 
 def refuse_second_owner(consumers: Mapping[PciAddress, str | None], update: Update) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import Boolean, Column, ForeignKey, Integer, MetaData, PrimaryKe
 from laneway.domain.address import PciAddress
 from laneway.domain.device import ExtraInfo
 from laneway.domain.inventory import PciFunction
-from laneway.domain.request import ClaimRequest
+from laneway.domain.requests.request import ClaimRequest
 from laneway.store.columns import AddressText, JsonText, UtcTime
 
 METADATA = MetaData(

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine, Row, Table, bindparam, delete, insert
 from sqlalchemy import update as sql_update
 
 from laneway.domain.address import PciAddress
-from laneway.domain.claim import HostState, Update
+from laneway.domain.tracking.claim import HostState, Update
 from laneway.interfaces.store import AuditEntry
 from laneway.store.engine import for_writing, reported
 from laneway.store.rows import Values, block_of, block_values, claim_of, claim_values, device_of, device_values

@@ -12,10 +12,10 @@ from laneway.cli.render.first_spec import EmptyConfig, candidate
 from laneway.cli.render.readiness import problems_block, readiness_block
 from laneway.cli.render.screen import Screen
 from laneway.cli.render.view import FunctionView
-from laneway.domain.claim import ClaimRecord
 from laneway.domain.device import ExtraInfo, PciDevice, Status
 from laneway.domain.inventory import DevType, Inventory, NotAssignable, Platform, Problem, ReadinessNote
-from laneway.domain.request import ClaimRequest
+from laneway.domain.requests.request import ClaimRequest
+from laneway.domain.tracking.claim import ClaimRecord
 
 PLAIN = Screen()
 PF = "0000:31:00.0"

@@ -1,11 +1,11 @@
 """Which components are of one type: those that differ in nothing but their addresses and the names of values."""
 
 from domain.assignment_problems import Draft, problem_of, relate
-from laneway.domain.assigning.build import components_of
-from laneway.domain.assigning.local import LocalStates
-from laneway.domain.assigning.model import Model
-from laneway.domain.assignment_problem import AssignmentConstraint
-from laneway.domain.request import ConstraintKind
+from laneway.domain.assignment.build import components_of
+from laneway.domain.assignment.local import LocalStates
+from laneway.domain.assignment.model import Model
+from laneway.domain.assignment.problem import AssignmentConstraint
+from laneway.domain.requests.request import ConstraintKind
 
 DISTINCT = (AssignmentConstraint(ConstraintKind.DISTINCT, (0,)),)
 

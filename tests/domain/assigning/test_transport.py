@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from laneway.domain.assigning.transport import prices
+from laneway.domain.assignment.transport import prices
 
 Costs = list[list[int | None]]
 

@@ -27,7 +27,7 @@ def function(
     )
 
 
-def openers_of(host: HostTreeBuilder, *functions: PciFunction) -> dict[str, list[tuple[int, str | None]] | None]:
+def openers_of(host: HostTreeBuilder, *functions: PciFunction) -> dict[str, list[tuple[int | None, str | None]] | None]:
     found = opened_by(host.root, functions, live=False)
     return {str(a): None if held is None else [(o.pid, o.name) for o in held] for a, held in found.items()}
 

@@ -20,7 +20,7 @@ def command(settings: Settings) -> int:
     that an entry names and the host lacks is noted, and is no error.
     """
     from laneway.cli.host import open_host
-    from laneway.domain.config_check import check_config
+    from laneway.domain.tracking.config_check import check_config
 
     host = open_host(settings)
     check = check_config(host.look(), host.config.aliases, host.warnings)

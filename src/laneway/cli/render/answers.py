@@ -8,7 +8,7 @@ from laneway.cli.render.screen import Screen, Tone
 from laneway.cli.render.view import Names
 from laneway.domain.address import PciAddress
 from laneway.domain.inventory import PciFunction
-from laneway.domain.request import ClaimRequest
+from laneway.domain.requests.request import ClaimRequest
 from laneway.fleet.control_plane import Outcome
 
 CHOICE_COLUMNS = (

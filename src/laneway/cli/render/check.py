@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from laneway.cli.render.columns import Cell, Column, table, wrapped
 from laneway.cli.render.screen import Screen, Tone
 from laneway.domain.address import PciAddress
-from laneway.domain.config_check import AliasCheck, ConfigCheck, EntryCheck
 from laneway.domain.errors import ConfigProblem
+from laneway.domain.tracking.config_check import AliasCheck, ConfigCheck, EntryCheck
 
 SHOWN = 4
 """So many functions are named one by one; of more, the rest is counted."""

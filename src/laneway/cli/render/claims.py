@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from laneway.cli.render.columns import Cell, Column, table
 from laneway.cli.render.screen import Screen, Tone
-from laneway.domain.claim import ClaimRecord
 from laneway.domain.device import PciDevice
+from laneway.domain.tracking.claim import ClaimRecord
 
 COLUMNS = (
     Column("CONSUMER"),

@@ -1,6 +1,6 @@
 """The graphics function that the host's own console is on."""
 
-from laneway.domain.blocking import is_vfio_driver
+from laneway.domain.tracking.blocking import is_vfio_driver
 from laneway.hosts.linux.function_paths import FunctionPaths, device_path
 from laneway.hosts.linux.tree import HostTree
 from laneway.hosts.linux.use_findings import UseCode, UseFindings

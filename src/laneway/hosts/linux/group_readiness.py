@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from laneway.domain.blocking import is_vfio_driver, shared_groups
 from laneway.domain.inventory import PciFunction, ReadinessNote
+from laneway.domain.tracking.blocking import is_vfio_driver, shared_groups
 
 
 def group_notes(functions: Iterable[PciFunction]) -> Iterator[ReadinessNote]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from laneway.domain.address import PciAddress
-from laneway.domain.blocking import is_vfio_driver
 from laneway.domain.inventory import Opener, Vdpa
+from laneway.domain.tracking.blocking import is_vfio_driver
 from laneway.hosts.linux.block_devices import BlockDevices
 from laneway.hosts.linux.function_paths import FunctionPaths, device_path
 from laneway.hosts.linux.tree import HostTree

@@ -1,0 +1,1 @@
+"""What a consumer asks for, and which devices would do."""

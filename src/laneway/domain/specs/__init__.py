@@ -1,0 +1,1 @@
+"""Device specs: which functions of a host may be handed out."""

@@ -1,0 +1,55 @@
+"""What is kept of a claim, and what an operation on the tracker changes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from laneway.domain.address import PciAddress
+from laneway.domain.device import BlockReason, PciDevice, Status
+from laneway.domain.requests.request import ClaimRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimRecord:
+    """A claim with its answer, so that the same claim id is answered the same.
+
+    ``devices`` are the addresses chosen for each request, ascending. ``expires_at`` counts only
+    until the claim is allocated; None never expires.
+    """
+
+    request: ClaimRequest
+    devices: Mapping[str, tuple[PciAddress, ...]]
+    proven_best: bool = True
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update:
+    """What one operation changes, as values: nothing is changed until the tracker applies it.
+
+    ``held`` are devices whose own status is not available (claimed, allocated, releasing, dirty):
+    what a store has to keep. A value of None removes the record. ``blocks`` likewise (cordons and
+    failed cleanings by address), ``claims`` by claim id.
+    """
+
+    held: Mapping[PciAddress, PciDevice | None] = field(default_factory=dict)
+    claims: Mapping[str, ClaimRecord | None] = field(default_factory=dict)
+    blocks: Mapping[PciAddress, BlockReason | None] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.held or self.claims or self.blocks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostState:
+    """What a store keeps of one host: everything else follows from its inventory and its specs."""
+
+    held: Mapping[PciAddress, PciDevice] = field(default_factory=dict)
+    claims: Mapping[str, ClaimRecord] = field(default_factory=dict)
+    blocks: Mapping[PciAddress, BlockReason] = field(default_factory=dict)
+    boot_id: str | None = None
+
+
+HELD = frozenset({Status.CLAIMED, Status.ALLOCATED, Status.RELEASING, Status.DIRTY})
+"""The statuses in which a device conflicts with its relatives."""
