@@ -28,7 +28,7 @@ test-libvirt: $(VENV)/.dev ## The libvirt driver on a real libvirt, without a da
 	@$(CLEAN_ENV) tests/with_libvirt/run.sh $(BIN)/python $(VENV)/with-libvirt
 
 test-wine: $(VENV)/.dev ## The tests on a Windows Python, under Wine
-	@tests/wine/run.sh
+	@$(CLEAN_ENV) tests/wine/run.sh
 
 demo: $(VENV)/.runtime ## The same on example hosts: claims, refusals and reasons without any hardware
 	@$(BIN)/laneway demo

@@ -43,7 +43,10 @@ def test_it_is_found_as_far_as_the_text_can_be_read(around: Surroundings, tmp_pa
         pytest.param("[state]\npath = 7\n", id="no path"),
         pytest.param('[state]\npath = " "\n', id="an empty path"),
         pytest.param("state = 7\n", id="no table"),
+        pytest.param('[state]\npath = "a\\u0000b"\n', id="a path with NUL"),
         pytest.param("x = " + 5000 * "[", id="nested too deeply"),
+        pytest.param("x = " + 5000 * "9", id="a number of too many digits"),
+        pytest.param(f"x = {5000 * '9'}\n{PATH_LINE}x = \n", id="a number of too many digits before it"),
     ],
 )
 def test_else_it_is_the_usual_folder(around: Surroundings, tmp_path: Path, text: str) -> None:

@@ -61,7 +61,6 @@ install_laneway() {
 }
 
 export WINEPREFIX=$cache/prefix WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml='
-export PYTHONPYCACHEPREFIX=Z:$cache/bytecode
 unset PYTHONDONTWRITEBYTECODE DISPLAY LANEWAY_CONFIG
 
 mkdir -p "$cache"
@@ -76,4 +75,6 @@ if [[ ! -f $WINEPREFIX/system.reg ]]; then
 fi
 
 cd "$repository"
-"$wine" "$cache/python/python.exe" tests/wine/suite.py "$("$wine" --version)" "$@" </dev/null | cat
+export PYTHONPATH="Z:$cache/packages;Z:$cache/laneway" PYTHONPYCACHEPREFIX=Z:$cache/bytecode
+# Pipes, as Wine has no handles for what else the streams may be.
+: | "$wine" "$cache/python/python.exe" tests/wine/suite.py "$("$wine" --version)" "$@" 2>&1 | cat

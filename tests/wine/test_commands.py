@@ -30,16 +30,16 @@ class Host:
     """A recorded host with a config and a database of its own."""
 
     def __init__(self, folder: Path, **changes: Any) -> None:
-        self._folder = folder
-        self._file = folder / "host.json"
-        self._file.write_bytes(encode_recording(recording(**changes)))
+        self.folder = folder
+        file = folder / "host.json"
+        file.write_bytes(encode_recording(recording(**changes)))
+        self.shared = ("--config", "laneway.toml", "--root", str(file), "--state", "state.db")
         (folder / "laneway.toml").write_text(CONFIG, encoding="utf-8")
 
     def laneway(self, *arguments: str, status: int = 0, text: bytes | None = None) -> str:
-        shared = ("--config", "laneway.toml", "--root", str(self._file), "--state", "state.db")
         run = subprocess.run(
-            [*LANEWAY, *arguments, *(() if text else shared)],
-            cwd=self._folder,
+            [*LANEWAY, *arguments, *(() if text else self.shared)],
+            cwd=self.folder,
             input=text or b"",
             capture_output=True,
             check=False,
@@ -102,6 +102,25 @@ def test_simulate(host: Host) -> None:
     line = json.dumps(scenario, default=str).encode()
     answers_told = host.laneway("simulate", "-", text=line + b"\n" + line + b"\n").splitlines()
     assert [json.loads(told)["steps"][0]["devices"] for told in answers_told] == [{"g": ["0000:81:00.0"]}] * 2
+
+
+def test_a_reader_that_has_gone_is_no_error() -> None:
+    process = subprocess.Popen([*LANEWAY, "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait() == 141
+    process.stderr.close()
+
+
+def test_processes_that_compete_never_get_one_device(host: Host) -> None:
+    shared = [*LANEWAY, "claim", "--alias", "gpu:1", "--json", *host.shared]
+    competing = [
+        subprocess.Popen([*shared, f"vm-{number}"], stdout=subprocess.PIPE, cwd=host.folder) for number in (1, 2, 3)
+    ]
+    told = [json.loads(process.communicate()[0])["ok"] for process in competing]
+    assert sorted(told) == [False, False, True]
 
 
 def test_a_recording_that_is_none_is_refused_without_a_traceback(tmp_path: Path) -> None:

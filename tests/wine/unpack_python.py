@@ -7,10 +7,9 @@ import zipfile
 from pathlib import Path
 
 VERSION = "cp313"
-SEARCH_PATH = ("python313.zip", ".", "..\\packages", "..\\laneway")
-"""Below the folder of python.exe: its library, then what ``run.sh`` installs beside it."""
-LEFT_OUT = f"{VERSION}/_wmi.pyd"
-"""Wine ends a process that asks WMI; without the module, ``platform`` asks elsewhere."""
+LEFT_OUT = {f"{VERSION}/_wmi.pyd", f"{VERSION}/python313._pth"}
+"""Wine ends a process that asks WMI; without the module, ``platform`` asks elsewhere. The other file makes Python
+deaf to PYTHONPATH."""
 
 
 def main(sdist: str, folder: str) -> None:
@@ -21,11 +20,10 @@ def main(sdist: str, folder: str) -> None:
         data = zipfile.ZipFile(io.BytesIO(stream.read()))
     target = Path(folder)
     for name in data.namelist():
-        if name.startswith(f"{VERSION}/") and not name.endswith("/") and name != LEFT_OUT:
+        if name.startswith(f"{VERSION}/") and not name.endswith("/") and name not in LEFT_OUT:
             file = target / name.removeprefix(f"{VERSION}/")
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(data.read(name))
-    (target / "python313._pth").write_text("\n".join(SEARCH_PATH) + "\n")
     (target / "python.exe").chmod(0o755)
 
 
