@@ -22,7 +22,7 @@ from laneway.domain.requests.request import ClaimRequest
 from laneway.domain.tracking.host_view import IommuGroups
 from laneway.domain.tracking.tracker import Claimed, PciDeviceTracker
 
-SHARES, WALKS, STEPS = 4, 60, 20
+SHARES, WALKS, STEPS = 4, 45, 20
 
 
 class Walk:
@@ -149,6 +149,13 @@ class Walk:
         found = {a: Counter(reason.code for reason in view.blocked_by(a)) for a in view.addresses()}
         assert found == {a: model.blocks(a) for a in model.tracked}
         assert {tuple(pool.key): pool.count for pool in self.tracker.pools()} == model.pools()
+        anew = PciDeviceTracker(view.report, self.tracker.state, iommu_groups=view.iommu_groups)
+        assert lookup_of(self.tracker) == lookup_of(anew), "what is kept up to date is what is made anew"
+
+
+def lookup_of(tracker: PciDeviceTracker) -> object:
+    """What a claim of one device is looked up in."""
+    return [(shape.sample.address, shape.heads) for shape in tracker.view.index.shapes]
 
 
 def deciding(model: Model, claim: ClaimRequest, allowed: Sequence[Choice], best: Choice) -> list[str]:
