@@ -113,7 +113,7 @@ numa_policy = "strict"
         ),
         (
             "[state]\npath = 3",
-            "laneway.toml:2: path 3 in [state] is not possible; write a text in quotes, not empty",
+            "laneway.toml:2: path 3 in [state] is not possible; write a text in quotes, not empty and without NUL",
         ),
         (
             "[placement]\npci_in_placement = 1",
@@ -150,6 +150,22 @@ def test_a_syntax_error_names_its_line_and_column(around: Surroundings, text: st
 def test_a_text_nested_beyond_reason_is_an_error(around: Surroundings) -> None:
     (found,) = errors_of(f"x = {'[' * 100_000}", around)
     assert found.startswith("laneway.toml")
+
+
+@pytest.mark.parametrize(
+    "text", [f"x = {'9' * 5_000}", f"[[device_spec]]\nvendor_id = -{'9' * 5_000}"], ids=["any key", "an id"]
+)
+def test_a_number_of_more_digits_than_python_reads_is_an_error(text: str, around: Surroundings) -> None:
+    (found,) = errors_of(text, around)
+    assert found == "laneway.toml: a number has too many digits; write a number that the key can have"
+
+
+@pytest.mark.parametrize(
+    ("table", "key"), [("state", "path"), ("host", "name"), ("host", "driver")], ids=["a path", "a name", "a driver"]
+)
+def test_a_text_with_nul_is_an_error(table: str, key: str, around: Surroundings) -> None:
+    (found,) = errors_of(f'[{table}]\n{key} = "a\\u0000b"', around)
+    assert found.startswith(f'laneway.toml:2: {key} "a\\u0000b" in [{table}] is not possible')
 
 
 def test_a_relation_between_options_is_checked(around: Surroundings) -> None:

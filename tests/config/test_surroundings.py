@@ -63,3 +63,11 @@ def test_this_process_has_its_own_surroundings() -> None:
 def test_a_system_without_root_has_no_root_user(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "geteuid", raising=False)
     assert Surroundings.here().is_root is False
+
+
+def test_a_user_without_a_home_folder_is_at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", refuse)
+    assert Surroundings.here().home == Path("/")

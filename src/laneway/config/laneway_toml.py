@@ -67,11 +67,11 @@ def read_state_path(path: Path, text: str, surroundings: Surroundings) -> Path:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         document = _lines_before(_place_of(error, text)[1], text)
-    except RecursionError:
+    except (ValueError, RecursionError):
         document = {}
     table = document.get("state")
     named = table.get("path") if isinstance(table, dict) else None
-    if isinstance(named, str) and named.strip():
+    if isinstance(named, str) and named.strip() and "\0" not in named:
         return surroundings.resolve(named, beside=path)
     return surroundings.state_path
 
@@ -80,7 +80,7 @@ def _lines_before(line: int, text: str) -> dict[str, object]:
     """What the lines before this one say; nothing where they are no TOML either."""
     try:
         return tomllib.loads("".join(text.splitlines(keepends=True)[: line - 1]))
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return {}
 
 

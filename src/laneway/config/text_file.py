@@ -10,7 +10,7 @@ def read_text(path: Path) -> str | None:
     """The text of the file, or None if there is no such file.
 
     Raises ConfigError where it is there and cannot be read: ``no_permission``, or
-    ``invalid_config`` for what is not UTF-8 or no file.
+    ``invalid_config`` for what is not UTF-8, holds NUL, or is no file.
     """
     try:
         content = path.read_bytes()
@@ -24,8 +24,12 @@ def read_text(path: Path) -> str | None:
         fault = f"it cannot be read ({error.strerror})"
         raise unusable(str(path), fault, "name a file that can be read") from error
     try:
-        return content.decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         fault = f"byte 0x{content[error.start]:02x} is not UTF-8"
         raise unusable(f"{path}:{line}", fault, "save the file as UTF-8") from error
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise unusable(f"{path}:{line}", "there is a NUL byte, which is no text", "take it out")
+    return text
