@@ -126,10 +126,21 @@ def a_claim(random: Random, claim_id: str) -> ClaimRequest:
 
 
 def a_plain_claim(random: Random, claim_id: str) -> ClaimRequest:
-    """One device for a consumer that never holds any: what is looked up rather than searched."""
-    request = DeviceRequest(name="r", alternatives=(an_alternative(random),), numa_policy=NumaPolicy.PREFERRED)
-    nodes = frozenset(mostly(random, (), (0,)))
-    return ClaimRequest(consumer="vm3", claim=claim_id, requests=(request,), guest_numa_nodes=nodes)
+    """One device: what is looked up rather than searched, if it is for VFIO and the consumer holds nothing."""
+    attach = random.choice([Attach.VFIO] * 4 + [Attach.VDPA, Attach.MACVTAP])
+    alternatives = tuple(an_alternative(random) for _ in range(mostly(random, 1, 2)))
+    request = DeviceRequest(
+        name="r",
+        alternatives=(Alternative(dev_type=DevType.VDPA),) if attach is Attach.VDPA else alternatives,
+        numa_policy=NumaPolicy.PREFERRED,
+        attach=attach,
+    )
+    return ClaimRequest(
+        consumer=random.choice([*CONSUMERS, "vm3"]),
+        claim=claim_id,
+        requests=(request,),
+        guest_numa_nodes=frozenset(mostly(random, (), (0,))),
+    )
 
 
 def an_alternative(random: Random) -> Alternative:

@@ -22,7 +22,7 @@ from laneway.domain.requests.request import ClaimRequest
 from laneway.domain.tracking.host_view import IommuGroups
 from laneway.domain.tracking.tracker import Claimed, PciDeviceTracker
 
-SHARES, WALKS, STEPS = 4, 45, 20
+SHARES, WALKS, STEPS = 4, 40, 20
 
 
 class Walk:
@@ -55,7 +55,7 @@ class Walk:
             action()
             self.counted[action.__name__] += 1
         self.compare()
-        for plain in range(3):
+        for plain in range(5):
             self.choose(a_plain_claim(self.random, f"p{number}-{plain}"))
 
     def claim(self, claim_id: str) -> None:
