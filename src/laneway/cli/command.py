@@ -34,7 +34,7 @@ class Example:
 
 
 def _file(*names: str, metavar: str, help_text: str, **more: Any) -> click.Option:
-    return click.Option(names, type=click.Path(path_type=Path), metavar=metavar, help=help_text, **more)
+    return click.Option(names, type=click.Path(path_type=Path, readable=False), metavar=metavar, help=help_text, **more)
 
 
 def common_options() -> list[click.Parameter]:

@@ -11,7 +11,7 @@ from laneway.config.config import AUTO_DRIVER, Config
 from laneway.config.nova_lines import Name, NovaLines
 from laneway.config.problems import problem, suggestion, unusable
 from laneway.config.surroundings import Surroundings
-from laneway.config.text_file import read_text
+from laneway.config.text_file import is_folder, read_text
 from laneway.domain.errors import Findings
 from laneway.domain.requests.alias import parse_aliases
 from laneway.domain.specs.device_spec_parser import Dialect, parse_device_specs
@@ -103,7 +103,7 @@ def read_state_path(paths: Sequence[Path], surroundings: Surroundings) -> Path:
 
 
 def _files_of(path: Path) -> list[Path]:
-    return sorted(path.glob("*.conf")) if path.is_dir() else [path]
+    return sorted(path.glob("*.conf")) if is_folder(path) else [path]
 
 
 def _text_of(file: Path) -> str:
@@ -125,7 +125,7 @@ def _read_files(paths: Sequence[Path]) -> cfg.ConfigOpts:
     conf.register_opt(cfg.StrOpt(IOMMU_GROUPS.key, choices=list(IommuGroups)), IOMMU_GROUPS.section)
     # Without a handler Python prints what oslo.config logs of old names, which are reported with their places.
     cfg.LOG.addHandler(logging.NullHandler())
-    arguments = [f"--config-{'dir' if path.is_dir() else 'file'}={path}" for path in paths]
+    arguments = [f"--config-{'dir' if is_folder(path) else 'file'}={path}" for path in paths]
     conf(arguments, default_config_files=[], default_config_dirs=[], use_env=False)
     return conf
 

@@ -1,9 +1,15 @@
 """Reading the text of a config file, with errors for people."""
 
+import os
 from pathlib import Path
 
 from laneway.config.problems import unusable
 from laneway.domain.errors import ErrorCode
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is a folder; false, too, where this user may not know."""
+    return os.path.isdir(path)  # noqa: PTH112 - before Python 3.14 Path.is_dir raises where the user may not know
 
 
 def read_text(path: Path) -> str | None:
@@ -18,7 +24,7 @@ def read_text(path: Path) -> str | None:
         return None
     except OSError as error:
         # Windows refuses a folder as if permission were missing.
-        if isinstance(error, PermissionError) and not path.is_dir():
+        if isinstance(error, PermissionError) and not is_folder(path):
             remedy = "run as a user that may, or name another file"
             raise unusable(str(path), "this user may not read it", remedy, ErrorCode.NO_PERMISSION) from error
         fault = f"it cannot be read ({error.strerror})"

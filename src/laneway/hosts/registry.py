@@ -39,11 +39,13 @@ def open_driver(name: str = AUTO, *, root: Path | None = None, snapshot: Path | 
 
     ``root`` is a captured tree of files, or a recording, to read in place of this machine; ``snapshot`` an inventory
     file, which then is the host whatever the name. Raises LanewayError(host_unreachable), with a
-    reason for each driver, where none is left.
+    reason for each driver, where none is left, and LanewayError(no_permission).
     """
     if snapshot is not None:
+        _require_access(snapshot)
         return _open_capture(SNAPSHOT, snapshot)
     if root is not None:
+        _require_access(root)
         if not root.exists():
             what = "--root names a folder that has sys and proc, or a recording of a Windows host"
             raise LanewayError(
@@ -56,6 +58,17 @@ def open_driver(name: str = AUTO, *, root: Path | None = None, snapshot: Path | 
         if reasons[driver] is None:
             return factory()
     raise _unreachable("no host driver works here", reasons)
+
+
+def _require_access(path: Path) -> None:
+    """Whether a capture is missing is for others to say; what cannot even be looked at is refused here."""
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        code = ErrorCode.NO_PERMISSION if isinstance(error, PermissionError) else ErrorCode.HOST_UNREACHABLE
+        raise LanewayError(code, f"{path} cannot be read: {error.strerror}", {"path": str(path)}) from error
 
 
 def _open_capture(name: str, path: Path) -> HostDriver:

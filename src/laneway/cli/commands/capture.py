@@ -16,7 +16,13 @@ from laneway.domain.errors import ErrorCode, LanewayError
     Example("laneway capture --output gpu-1.json", "To look at elsewhere: laneway devices --snapshot gpu-1.json"),
     Example("laneway capture --blank > report.json", "For a bug report: without serial numbers and MAC addresses"),
 )
-@click.option("--output", "target", type=click.Path(path_type=Path), metavar="FILE", help="Write here, not to stdout.")
+@click.option(
+    "--output",
+    "target",
+    type=click.Path(path_type=Path, readable=False),
+    metavar="FILE",
+    help="Write here, not to stdout.",
+)
 @click.option("--blank", is_flag=True, help="Leave serial numbers and MAC addresses out.")
 def command(settings: Settings, target: Path | None, blank: bool) -> int:
     """Write the inventory of this host: all its PCI functions with every fact, as JSON (laneway.inventory/1).

@@ -18,7 +18,7 @@ from laneway.domain.errors import ErrorCode, LanewayError
     Example("laneway db backup laneway-2026-12-01.db", "A copy as of one moment, while others go on working"),
 )
 @click.argument("action", type=click.Choice(["status", "upgrade", "backup"]))
-@click.argument("target", required=False, type=click.Path(path_type=Path), metavar="[FILE]")
+@click.argument("target", required=False, type=click.Path(path_type=Path, readable=False), metavar="[FILE]")
 def command(settings: Settings, action: str, target: Path | None) -> int:
     """Look after the database: show its status, upgrade its tables, or copy it into a new FILE.
 

@@ -22,7 +22,7 @@ HOSTS = ("gpu-1", "net-1", "desk")
 @click.argument("hosts", nargs=-1, type=click.Choice(HOSTS))
 @click.option(
     "--save",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, readable=False),
     metavar="DIR",
     help="Keep inventories, configs and states in this folder.",
 )

@@ -55,6 +55,6 @@ def _opened(file: str) -> Iterator[BinaryIO]:
         with open(file, "rb") as stream:  # noqa: PTH123 - a Path would turn the empty name into a folder
             yield stream
     except OSError as error:
-        raise LanewayError(
-            ErrorCode.USAGE, f"{file!r} cannot be read: {error.strerror}; name a file, or - for stdin", {"file": file}
-        ) from error
+        code = ErrorCode.NO_PERMISSION if isinstance(error, PermissionError) else ErrorCode.USAGE
+        message = f"{file!r} cannot be read: {error.strerror}; name a file, or - for stdin"
+        raise LanewayError(code, message, {"file": file}) from error

@@ -55,16 +55,16 @@ def _in_order(inventory: Inventory) -> Inventory:
 def read_inventory(path: Path) -> Inventory:
     """The inventory in a file.
 
-    Raises LanewayError(host_unreachable) where the file cannot be read, and (invalid_json) or
-    (invalid_inventory), with the file's name, where it is none.
+    Raises LanewayError(host_unreachable) or (no_permission) where the file cannot be read, and
+    (invalid_json) or (invalid_inventory), with the file's name, where it is none.
     """
     from laneway.contracts.inventory import decode_inventory  # noqa: PLC0415 - only this driver needs msgspec
 
     try:
         return decode_inventory(path.read_bytes())
     except OSError as error:
-        raise LanewayError(
-            ErrorCode.HOST_UNREACHABLE, f"the inventory {path} cannot be read: {error.strerror}", {"path": str(path)}
-        ) from error
+        code = ErrorCode.NO_PERMISSION if isinstance(error, PermissionError) else ErrorCode.HOST_UNREACHABLE
+        message = f"the inventory {path} cannot be read: {error.strerror}"
+        raise LanewayError(code, message, {"path": str(path)}) from error
     except LanewayError as error:
         raise LanewayError(error.code, f"{path}: {error.message}", {**error.detail, "file": str(path)}) from error
