@@ -51,10 +51,10 @@ def inventory_of(recording: Recording) -> Inventory:
     functions = read_functions(recording, problems)
     platform, notes = readiness(recording, functions)
     return Inventory(
-        host=recording.host,
+        host=recording.host or None,
         driver=NAME,
-        os=OperatingSystem(family="windows", release=recording.release),
-        captured_at=recording.captured_at,
+        os=OperatingSystem(family="windows", release=recording.release or None),
+        captured_at=recording.captured_at or None,
         platform=platform,
         numa_nodes=recording.numa_nodes,
         readiness=notes,

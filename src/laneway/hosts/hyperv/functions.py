@@ -105,13 +105,13 @@ def _netdevs(
     found = adapters.get(bag.instance_id.upper(), ())
     return tuple(
         NetDevice(
-            name=adapter.alias,
-            mac=adapter.mac,
-            permanent_mac=adapter.permanent_mac,
+            name=adapter.name,
+            mac=adapter.mac or None,
+            permanent_mac=adapter.permanent_mac or None,
             speed_mbps=None if adapter.speed_bps is None else adapter.speed_bps // _MEGABIT,
             up=adapter.up,
         )
-        for adapter in sorted(found, key=lambda adapter: adapter.alias)
+        for adapter in sorted(found, key=lambda adapter: adapter.name)
     )
 
 

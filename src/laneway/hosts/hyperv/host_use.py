@@ -66,7 +66,7 @@ class HostUses:
         return bag.instance_id.upper() in self.adapters and recording.answers.upper_devices is None
 
     def _adapters_by_function(self, bags: Iterable[PropertyBag]) -> dict[str, list[Adapter]]:
-        by_guid = {adapter.guid.upper(): adapter for adapter in self._recording.adapters or ()}
+        by_guid = {adapter.guid.upper(): adapter for adapter in self._recording.adapters or () if adapter.guid}
         found: dict[str, list[Adapter]] = {}
         for bag in bags:
             adapter = by_guid.get((bag.text(Key.NETWORK_GUID) or "").upper())
@@ -102,8 +102,8 @@ class HostUses:
 
     def _disk_uses(self) -> Iterator[tuple[int | None, HostUse]]:
         for volume in self._recording.volumes or ():
-            uses = [HostUse(code=UseCode.MOUNTED.value, detail=mount) for mount in volume.mounts]
-            for use in uses or [HostUse(code=UseCode.VOLUME.value, detail=volume.name)]:
+            uses = [HostUse(code=UseCode.MOUNTED.value, detail=mount or None) for mount in volume.mounts]
+            for use in uses or [HostUse(code=UseCode.VOLUME.value, detail=volume.name or None)]:
                 for number in (None,) if volume.disks is None else volume.disks:
                     yield number, use
         for number in self._recording.answers.disks_of_vms or ():
@@ -120,12 +120,12 @@ class HostUses:
 
 def _adapter_uses(adapter: Adapter, uppers: Mapping[str, set[str]]) -> Iterator[HostUse]:
     if adapter.has_gateway:
-        yield HostUse(code=UseCode.DEFAULT_ROUTE.value, detail=adapter.alias)
+        yield HostUse(code=UseCode.DEFAULT_ROUTE.value, detail=adapter.name)
     if any(map(_counts, adapter.addresses)):
-        yield HostUse(code=UseCode.ADDRESS.value, detail=adapter.alias)
+        yield HostUse(code=UseCode.ADDRESS.value, detail=adapter.name)
     for name in (adapter.guid, adapter.alias, adapter.description or ""):
         for upper in uppers.get(_plain(name), ()):
-            yield HostUse(code=UseCode.UPPER_DEVICE.value, detail=upper)
+            yield HostUse(code=UseCode.UPPER_DEVICE.value, detail=upper or None)
 
 
 def _plain(name: str) -> str:

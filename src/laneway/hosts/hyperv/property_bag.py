@@ -14,6 +14,9 @@ PROBLEM_DISABLED: Final = 22
 PROBLEM_PHANTOM: Final = 45
 """CM_PROB_PHANTOM (cfg.h): Windows remembers the device, which is not there."""
 
+_END_OF_MEMORY = 1 << 63
+"""No processor has addresses beyond."""
+
 
 class Key(StrEnum):
     """The properties that are looked at, by their names in devpkey.h and pciprop.h, and three of our own."""
@@ -135,6 +138,6 @@ class PropertyBag:
 
 def _range(value: Any) -> tuple[int, int, bool | None]:
     first, last, prefetchable = value
-    if not (isinstance(first, int) and isinstance(last, int) and 0 <= first <= last):
+    if not (isinstance(first, int) and isinstance(last, int) and 0 <= first <= last < _END_OF_MEMORY):
         raise ValueError
     return first, last, None if prefetchable is None else bool(prefetchable)

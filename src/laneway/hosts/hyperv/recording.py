@@ -30,6 +30,10 @@ class Adapter:
     addresses: tuple[str, ...] = ()
     has_gateway: bool = False
 
+    @property
+    def name(self) -> str:
+        return self.alias or self.guid
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disk:
