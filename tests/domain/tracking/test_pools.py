@@ -60,6 +60,17 @@ def test_a_nic_that_has_lost_its_pf_is_known_as_one_to_its_vfs_of_another_kind()
     assert take(host, "vm2", wants(dev_type=DevType.VF, product_id="beef")) == ["0000:81:02.1"]
 
 
+def test_a_claim_of_several_devices_closes_relatives_of_each() -> None:
+    """The group closes the other PF, and so a VF of that loses nothing any more, whatever is looked at first."""
+    other = "0000:82:00.0"
+    group = (pf(PF, iommu_group=2), pf(other, iommu_group=2), function("0000:83:10.0", iommu_group=2))
+    whole = (pf("0000:41:00.0"), vf("0000:41:02.0", "0000:41:00.0", product_id="beef"))
+    vfs = (vf("0000:81:02.0", PF, product_id="beef"), vf("0000:82:02.0", other))
+    host = tracker(*group, *vfs, *whole)
+    take(host, "vm1", wants("a", product_id="154c", dev_type=DevType.VF), wants("b", product_id="37c8"))
+    assert take(host, "vm2", wants(product_id="beef")) == ["0000:81:02.0"]
+
+
 def test_a_vf_is_taken_where_the_pf_is_blocked_rather_than_where_it_is_on_offer() -> None:
     blocked = [replace(f, address=at(str(f.address).replace(":81:", ":c1:"))) for f in NIC]
     blocked = [replace(f, parent_addr=at("0000:c1:00.0")) if f.parent_addr else f for f in blocked]

@@ -229,12 +229,15 @@ class PoolIndex:
     def place(self, cohort: Cohort) -> None:
         """Brings the offers up to date after a change of this cohort.
 
-        It may open or close its relatives, and that changes what theirs would lose.
+        It may open or close its relatives, and that changes what theirs would lose, whichever of the
+        devices of one claim is looked at first.
         """
-        changed = [near for near in (cohort, *cohort.partners, *cohort.siblings) if near.place()]
-        for near in changed:
-            for other in (*near.partners, *near.siblings):
-                other.place()
+        pending = [cohort, *cohort.partners, *cohort.siblings]
+        while pending:
+            near = pending.pop()
+            if near.place():
+                pending += near.partners
+                pending += near.siblings
 
     def _count(self, cohort: Cohort, consumer: str | None, by: int) -> None:
         for partner in cohort.partners:
