@@ -284,6 +284,15 @@ def test_a_definition_is_printed_as_it_stands(gpu_server: ExampleHost) -> None:
     assert document["devices"] == ["0000:18:00.0", L40S, "0000:1a:00.0"]
 
 
+def test_a_device_that_is_still_on_the_drivers_of_the_host_is_noted(gpu_server: ExampleHost) -> None:
+    gpu_server.run(*TWO_WITH_NIC)
+    answer = gpu_server.run("hostdev", "db-1", "--format", "libvirt")
+    assert answer.err.startswith("note: 0000:18:00.0 is on the host's driver mlx5_core; bind it to vfio-pci before")
+    assert 'binding = "libvirt"' in answer.err
+    assert "libvirt" not in gpu_server.run("hostdev", "db-1", "--format", "qemu").err
+    assert gpu_server.json("hostdev", "hostdev", "db-1", "--format", "libvirt")["unbound"] == ["0000:18:00.0"]
+
+
 def test_iommufd_is_for_qemu(desktop: ExampleHost) -> None:
     desktop.run("claim", "win11", "--alias", "gpu:1")
     assert "iommufd" in desktop.run("hostdev", "win11", "--format", "qemu", "--iommufd").out

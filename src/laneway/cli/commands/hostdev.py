@@ -7,6 +7,8 @@ from laneway.cli import output
 from laneway.cli.command import Example, Settings, laneway_command
 from laneway.cli.exit_status import ExitStatus
 from laneway.cli.parameters import words
+from laneway.cli.render.screen import Tone
+from laneway.domain.device import PciDevice
 from laneway.domain.errors import ErrorCode, LanewayError
 
 FORMATS = ("libvirt", "qemu", "cloud-hypervisor", "hyperv")
@@ -26,6 +28,7 @@ def command(settings: Settings, consumer: str, form: str, iommufd: bool, iommu: 
     """Print what goes into the definition of a consumer's virtual machine, for all devices that it holds."""
     from laneway.cli.host import open_host
     from laneway.formats.definition import Format, definition
+    from laneway.formats.unbound import unbound
 
     for flag, used, meant in (("--iommufd", iommufd, "qemu"), ("--iommu", iommu, "cloud-hypervisor")):
         if used and form != meant:
@@ -39,6 +42,7 @@ def command(settings: Settings, consumer: str, form: str, iommufd: bool, iommu: 
             {"consumer": consumer},
         )
     text = definition(Format(form), devices, vm_name=consumer, iommufd=iommufd, iommu=iommu)
+    still_unbound = unbound(Format(form), devices)
     if settings.as_json:
         output.write_json(
             {
@@ -48,8 +52,19 @@ def command(settings: Settings, consumer: str, form: str, iommufd: bool, iommu: 
                 "format": form,
                 "devices": [device.address for device in devices],
                 "definition": text,
+                "unbound": [device.address for device in still_unbound],
             }
         )
     else:
         output.write_lines([text])
+        for device in still_unbound:
+            _tell_unbound(device, form, settings)
     return ExitStatus.YES
+
+
+def _tell_unbound(device: PciDevice, form: str, settings: Settings) -> None:
+    remedy = "bind it to vfio-pci before the VM starts"
+    if form == "libvirt":
+        remedy += ', or let libvirt do it: binding = "libvirt" in its device_spec'
+    line = f"note: {device.address} is on the host's driver {device.function.driver}; {remedy}"
+    output.write_message(lambda screen: screen.paint(line, Tone.WAITING), settings.color)
