@@ -32,6 +32,24 @@ def test_on_a_terminal_notes_are_wrapped_and_then_names_cut() -> None:
     ]
 
 
+def test_on_a_narrow_terminal_spare_columns_are_left_out_the_lowest_first() -> None:
+    columns = (Column("NAME"), Column("ID", spare=2), Column("GROUP", right=True, spare=1), Column("OF", least=4))
+    rows = ((Cell("0000:3b:00.0"), Cell("10de:20b0"), Cell("43"), Cell("vm-with-a-name")),)
+    assert [table(columns, rows, Screen(width=width))[1] for width in (None, 42, 36, 33, 20)] == [
+        "0000:3b:00.0  10de:20b0     43  vm-with-a-name",
+        "0000:3b:00.0  10de:20b0     43  vm-with-a…",
+        "0000:3b:00.0  10de:20b0     43  vm-…",
+        "0000:3b:00.0  10de:20b0  vm-with…",
+        "0000:3b:00.0  vm-wi…",
+    ]
+
+
+def test_where_nothing_is_left_to_leave_out_words_are_wrapped_narrower_than_they_should_be() -> None:
+    columns = (Column("NAME"), Column("NOTES", least=30, wraps=True))
+    rows = ((Cell("0000:3b:00.0"), Cell("words that go on for a while")),)
+    assert table(columns, rows, Screen(width=31))[1:] == ["0000:3b:00.0  words that go on", "              for a while"]
+
+
 def test_a_column_without_text_is_left_out() -> None:
     assert table(COLUMNS, ROWS[:1], Screen()) == ["NAME  COUNT", "a         1"]
 

@@ -14,10 +14,10 @@ from laneway.fleet.control_plane import Outcome
 CHOICE_COLUMNS = (
     Column("REQUEST"),
     Column("ADDRESS"),
-    Column("ID"),
+    Column("ID", spare=3),
     Column("DEVICE", least=24),
-    Column("NUMA", right=True),
-    Column("GROUP", right=True),
+    Column("NUMA", right=True, spare=2),
+    Column("GROUP", right=True, spare=1),
 )
 
 

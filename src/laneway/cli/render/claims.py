@@ -8,9 +8,9 @@ from laneway.domain.device import PciDevice
 from laneway.domain.tracking.claim import ClaimRecord
 
 COLUMNS = (
-    Column("CONSUMER"),
+    Column("CONSUMER", least=16),
     Column("CLAIM"),
-    Column("REQUEST"),
+    Column("REQUEST", least=12),
     Column("ADDRESS"),
     Column("STATUS"),
     Column("UNTIL"),

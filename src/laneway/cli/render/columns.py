@@ -1,11 +1,13 @@
 """A table in columns: as wide as its text in a pipe, fitted to the width of a terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from laneway.cli.render.screen import Screen, Tone, fit, printable, width_of
 
 GAP = "  "
+NARROWEST = 16
+"""What a wrapped column keeps where nothing else is left to shrink."""
 
 
 class Cell(NamedTuple):
@@ -17,12 +19,16 @@ class Cell(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column. Where the screen is too narrow it shrinks to ``least``: cut, or wrapped."""
+    """A column. Where the screen is too narrow it shrinks to ``least``: cut, or wrapped.
+
+    Where that is not enough the columns with a ``spare`` are left out, the lowest first.
+    """
 
     title: str
     right: bool = False
     least: int | None = None
     wraps: bool = False
+    spare: int | None = None
 
 
 Row = Sequence[Cell]
@@ -36,27 +42,40 @@ def table(columns: Sequence[Column], rows: Sequence[Row], screen: Screen) -> lis
     used = [index for index in range(len(columns)) if any(row[index].text for row in rows)]
     if not used:
         return []
+    body = [[_printable(cell) for cell in row] for row in rows]
+    used, widths = _fitting(columns, used, body, screen.width)
     columns = [columns[index] for index in used]
-    body = [[_printable(row[index]) for index in used] for row in rows]
-    widths = _widths(columns, body, screen)
+    body = [[row[index] for index in used] for row in body]
     titles = [Cell(column.title, Tone.STRONG) for column in columns]
     return [line for row in (titles, *body) for line in _lines(columns, row, widths, screen)]
 
 
-def _widths(columns: Sequence[Column], rows: Sequence[Row], screen: Screen) -> list[int]:
-    widths = [
-        max(width_of(column.title), *(width_of(row[index].text) for row in rows), 0)
-        for index, column in enumerate(columns)
-    ]
-    if screen.width is None:
-        return widths
-    excess = sum(widths) + len(GAP) * (len(widths) - 1) - screen.width
-    for index, column in sorted(enumerate(columns), key=lambda item: not item[1].wraps):
-        if excess > 0 and column.least is not None:
-            given = min(excess, max(widths[index] - column.least, 0))
-            widths[index] -= given
-            excess -= given
-    return widths
+def _fitting(
+    columns: Sequence[Column], used: list[int], rows: Sequence[Row], width: int | None
+) -> tuple[list[int], list[int]]:
+    """The columns that are shown, and how wide each is, so that a line fits the width where that can be."""
+    full = {
+        index: max(width_of(columns[index].title), *(width_of(row[index].text) for row in rows), 0) for index in used
+    }
+    if width is None:
+        return used, list(full.values())
+    least = {index: min(wide, columns[index].least or wide) for index, wide in full.items()}
+    spares = sorted((spare, index) for index in used if (spare := columns[index].spare) is not None)
+    for _, index in spares:
+        if _length(least.values()) > width:
+            del full[index], least[index]
+    if _length(least.values()) > width:
+        least |= {index: min(wide, NARROWEST) for index, wide in least.items() if columns[index].wraps}
+    excess = _length(full.values()) - width
+    for index in sorted(full, key=lambda index: not columns[index].wraps):
+        given = min(max(excess, 0), full[index] - least[index])
+        full[index] -= given
+        excess -= given
+    return list(full), list(full.values())
+
+
+def _length(widths: Collection[int]) -> int:
+    return sum(widths) + len(GAP) * (len(widths) - 1)
 
 
 def _printable(cell: Cell) -> Cell:

@@ -19,12 +19,12 @@ from laneway.cli.render.view import FunctionView, Names
 COLUMNS = (
     Column("ADDRESS"),
     Column("TYPE"),
-    Column("ID"),
+    Column("ID", spare=4),
     Column("DEVICE", least=24),
-    Column("NUMA", right=True),
-    Column("GROUP", right=True),
-    Column("DRIVER"),
-    Column("STATUS"),
+    Column("NUMA", right=True, spare=3),
+    Column("GROUP", right=True, spare=1),
+    Column("DRIVER", spare=2),
+    Column("STATUS", least=19),
     Column("NOTES", least=32, wraps=True),
 )
 

@@ -16,9 +16,9 @@ COLUMNS = (
     Column("PLACE"),
     Column("TYPE"),
     Column("DEVICE", least=24),
-    Column("LINK"),
-    Column("DRIVER"),
-    Column("STATUS"),
+    Column("LINK", spare=1),
+    Column("DRIVER", spare=2),
+    Column("STATUS", least=19),
     Column("NOTES", least=32, wraps=True),
 )
 _Key = TypeVar("_Key", int, str, PciAddress)
