@@ -1,5 +1,6 @@
 """Finds the config and reads it."""
 
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -76,10 +77,8 @@ def _from_nova(paths: Sequence[Path], surroundings: Surroundings) -> Config:
     try:
         from laneway.config.nova_conf import read_nova_conf  # noqa: PLC0415 - oslo.config is optional, and slow
     except ModuleNotFoundError as missing:
-        message = (
-            f"reading {paths[0]} needs oslo.config, which is not installed; install it with:"
-            " pip install 'laneway[openstack]'"
-        )
+        install = f"{sys.executable or 'python3'} -m pip install oslo.config"
+        message = f"reading {paths[0]} needs oslo.config, which is not installed; install it with: {install}"
         raise LanewayError(ErrorCode.NOT_SUPPORTED, message, {"module": missing.name}) from missing
     return read_nova_conf(paths, surroundings)
 
