@@ -108,7 +108,7 @@ def test_a_nova_conf_without_oslo_config_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "oslo_config", None)
     monkeypatch.delitem(sys.modules, "laneway.config.nova_conf", raising=False)
-    with pytest.raises(LanewayError, match="-m pip install oslo.config") as caught:
+    with pytest.raises(LanewayError, match=r"-m pip install oslo\.config") as caught:
         load_config(nova_conf=[tmp_path / "nova.conf"], surroundings=around)
     assert caught.value.code is ErrorCode.NOT_SUPPORTED
 
