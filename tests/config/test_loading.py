@@ -85,9 +85,9 @@ def test_bytes_that_are_not_utf8_are_named_with_their_line(around: Surroundings,
 
 
 def test_a_nul_byte_is_named_with_its_line(around: Surroundings, tmp_path: Path) -> None:
-    path = tmp_path / "nul.toml"
+    path = tmp_path / "zero.toml"
     path.write_bytes(b'[host]\nname = "a\0b"\n')
-    with pytest.raises(ConfigError, match=r"nul\.toml:2: there is a NUL byte, which is no text; take it out"):
+    with pytest.raises(ConfigError, match=r"zero\.toml:2: there is a NUL byte, which is no text; take it out"):
         load_config(path, surroundings=around)
 
 

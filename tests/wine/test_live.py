@@ -16,9 +16,6 @@ from laneway.hosts.hyperv.recording import Adapter, Recording, decode_recording,
 from laneway.hosts.hyperv.volumes import read_disks, read_volumes
 from wine.pci_bus import NETWORK, PciBus
 
-pytestmark = pytest.mark.xdist_group("registry")
-"""One process at a time: the registry is one for all."""
-
 
 def recorded() -> Recording:
     """This host; the memory of devices is what Wine has no call for."""

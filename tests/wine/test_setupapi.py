@@ -9,9 +9,6 @@ from laneway.hosts.hyperv.property_bag import Key, Properties
 from laneway.hosts.hyperv.setupapi import read_devices
 from wine.pci_bus import PciBus
 
-pytestmark = pytest.mark.xdist_group("registry")
-"""One process at a time: the registry is one for all."""
-
 
 def found() -> dict[str, Properties]:
     return {str(device[Key.INSTANCE_ID.value]).upper(): device for device in read_devices()}
