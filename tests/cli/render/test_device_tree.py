@@ -42,6 +42,30 @@ def places(lines: list[str]) -> list[str]:
     return column(lines, "PLACE")
 
 
+def test_on_demand_every_bridge_is_a_line_with_what_it_is() -> None:
+    views = [
+        view("0000:15:01.0", **below(class_code="060400")),
+        view("0000:16:00.0", **below("0000:15:01.0")),
+        view("0000:15:02.0", **below(class_code="060400", numa_node=None)),
+        view("0000:17:00.0", **below("0000:15:02.0")),
+        view("0000:15:1f.0", **below(class_code="060100")),
+    ]
+    lines = tree(views, every=True)
+    assert places(lines) == [
+        "NUMA node 0, socket 0",
+        "└─ root 0000:15",
+        "   ├─ 0000:15:01.0",
+        "   │  └─ 0000:16:00.0",
+        "   ├─ 0000:15:1f.0",
+        "   └─ 0000:17:00.0",
+        "NUMA node unknown",
+        "└─ root 0000:15",
+        "   └─ 0000:15:02.0",
+    ]
+    assert [line.split()[-1] for line in lines if "0000:15:" in line] == ["bridge"] * 3
+    assert not any("0000:15:0" in place for place in places(tree(views)))
+
+
 def test_a_bridge_is_a_line_only_where_cards_part() -> None:
     switch = ("0000:15:01.0", "0000:16:00.0")
     views = [

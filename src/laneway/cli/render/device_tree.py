@@ -43,8 +43,8 @@ def device_tree(
     *,
     every: bool = False,
 ) -> list[str]:
-    """The tree. A bridge is a line of its own only where several cards part below it."""
-    tops, vfs = _by_parent(views)
+    """The tree. A bridge is a line of its own only where several cards part below it, or with ``every``."""
+    tops, vfs = _by_parent(views, bridges=every)
     nodes = {node.id: node for node in numa_nodes}
     rows: list[tuple[Cell, ...]] = []
     for node, members in _grouped(tops, lambda view: view.function.numa_node):
@@ -57,8 +57,8 @@ def device_tree(
     return table(COLUMNS, rows, screen)
 
 
-def _by_parent(views: Sequence[FunctionView]) -> tuple[list[FunctionView], _Children]:
-    """The functions that hang on the bus, and the VFs of each PF; bridges are the branches themselves."""
+def _by_parent(views: Sequence[FunctionView], *, bridges: bool) -> tuple[list[FunctionView], _Children]:
+    """The functions that hang on the bus, and the VFs of each PF; of bridges only where they are asked for."""
     addresses = {view.function.address for view in views}
     tops: list[FunctionView] = []
     vfs: dict[PciAddress, list[FunctionView]] = {}
@@ -66,7 +66,7 @@ def _by_parent(views: Sequence[FunctionView]) -> tuple[list[FunctionView], _Chil
         parent = view.function.parent_addr
         if parent is not None and parent in addresses:
             vfs.setdefault(parent, []).append(view)
-        elif not view.function.is_bridge:
+        elif bridges or not view.function.is_bridge:
             tops.append(view)
     return tops, vfs
 
@@ -90,9 +90,13 @@ def _hang(views: Sequence[FunctionView], depth: int, vfs: _Children, names: Name
     """The functions as branches below the bridge at this depth, in order of address."""
     here = [view for view in views if len(_bridges(view)) <= depth]
     deeper = [view for view in views if len(_bridges(view)) > depth]
-    placed = [(lines.first.function.address, [_leaf(lines, vfs, names, every=every)]) for lines in fold(here)]
+    leaves = {lines.first.function.address: _leaf(lines, vfs, names, every=every) for lines in fold(here)}
+    placed = [(address, [leaf]) for address, leaf in leaves.items()]
     for bridge, members in _grouped(deeper, lambda view: _bridges(view)[depth]):
         below = _hang(members, depth + 1, vfs, names, every=every)
+        if bridge in leaves:
+            leaves[bridge].below += below
+            continue
         parts = every or len({view.function.address >> 3 for view in members}) > 1
         if parts and len(below) > 1:
             below = [_Branch(Cell(f"bridge {bridge}", Tone.DIM), below=below)]
