@@ -25,6 +25,7 @@ LEFT_OUT = {
         "tests/hosts/test_conformance.py::TestLinuxWithABrokenDevice",
         "tests/hosts/test_conformance.py::TestLinuxWithAVanishingDevice",
         "tests/hosts/test_conformance.py::TestLinuxWatch",
+        "tests/hosts/test_same_outcome.py",
         "tests/hosts/test_registry.py::test_a_captured_tree_is_read_by_the_driver_that_can",
     ),
     "processes by fork, spawn and signals": (
