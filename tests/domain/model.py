@@ -278,9 +278,9 @@ class Model:
                 self.held[address] = Held(Status.ALLOCATED, consumer, held.function, held.spec)
 
     def free(self, address: PciAddress) -> None:
-        """A device of one use, that a guest had, is dirty; one that is gone is forgotten."""
+        """A device of one use, that a guest had, is dirty, also while it is gone."""
         held = self.held.pop(address)
-        if held.one_time_use and held.status is Status.ALLOCATED and address in self.admitted:
+        if held.one_time_use and held.status is Status.ALLOCATED:
             self.held[address] = Held(Status.DIRTY, None, held.function, held.spec)
 
 

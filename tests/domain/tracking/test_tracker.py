@@ -349,6 +349,18 @@ def test_a_one_time_use_device_is_dirty_until_it_is_cleaned() -> None:
     assert offered(host) == 1
 
 
+def test_a_device_to_be_cleaned_stays_dirty_though_it_was_gone_when_it_was_freed() -> None:
+    once: list[object] = [{"address": "*", "one_time_use": True}]
+    host = tracker(function(CARD), specs=once)
+    allocate(host, "vm1")
+    host = after(host, specs=once)
+    give_back(host, "vm1")
+    host = after(host, function(CARD), specs=once)
+    assert statuses(host) == {CARD: Status.DIRTY}
+    host.apply(host.clean(at(CARD)))
+    assert statuses(host) == {CARD: Status.AVAILABLE}
+
+
 def test_a_claim_that_is_given_up_does_not_make_a_device_dirty() -> None:
     host = tracker(function(CARD), specs=[{"address": "*", "one_time_use": True}])
     take(host, "vm1")

@@ -282,7 +282,7 @@ class PciDeviceTracker:
         claims: dict[str, ClaimRecord | None] = {}
         for device in devices:
             address = device.address
-            dirty = device.status is Status.ALLOCATED and _needs_cleaning(device) and self.view.is_admitted(address)
+            dirty = device.status is Status.ALLOCATED and _needs_cleaning(device)
             status = step(device.status, Event.FREE_TO_CLEAN if dirty else Event.FREE, address)
             held[address] = None if status is Status.AVAILABLE else _without_owner(self._stored(device), status)
             record = claims.get(device.claim or "", self.view.claims.get(device.claim or ""))
