@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Runs the tests of this folder on real Linux hosts, which QEMU emulates: `make test-vm`, or
+#   run.sh [--host with_iommu|without_iommu|with_virtio_iommu]... [ARGUMENT FOR PYTEST...]
+# What it needs it puts once into a cache outside the checkout: LANEWAY_TESTBED, else the user's cache folder.
+#
+# Exit status: 0 where all tests passed, 1 where one failed or a host gave no answer; 75 where a download failed, with
+# a line that begins "NOT RUN".
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+repository=$(cd "$here/../.." && pwd)
+python=${LANEWAY_PYTHON:-$repository/.venv/bin/python}
+export LANEWAY_TESTBED=${LANEWAY_TESTBED:-${XDG_CACHE_HOME:-$HOME/.cache}/laneway/testbed}
+root=$LANEWAY_TESTBED/root
+log=$LANEWAY_TESTBED/tests.log
+hosts=()
+
+while [[ ${1:-} == --host ]]; do
+  hosts+=("$2")
+  shift 2
+done
+[[ ${#hosts[@]} -gt 0 ]] || hosts=(with_iommu without_iommu with_virtio_iommu)
+
+iommu_of() {
+  case $1 in
+    with_iommu) echo intel ;;
+    without_iommu) echo none ;;
+    with_virtio_iommu) echo virtio ;;
+    *) echo "run.sh: there is no host $1" >&2 && return 1 ;;
+  esac
+}
+
+# Laneway as a user has it: built as a wheel, with its entry points.
+install_laneway() {
+  rm -rf "$root/opt/laneway"
+  "$python" -m pip --disable-pip-version-check --quiet install --target "$root/opt/laneway" --no-deps \
+    --no-build-isolation --no-compile "$repository"
+  "$here/machine/compile.sh" "$root" "$root/opt/laneway"
+}
+
+run_on() {
+  local host=$1 quoted=''
+  shift
+  [[ $# == 0 ]] || quoted=$(printf ' %q' "$@")
+  "$here/machine/boot.sh" --iommu "$(iommu_of "$host")" --share "$repository" -- \
+    "cd $(printf %q "$repository") && LANEWAY_TEST_HOST=$host PYTHONPATH=/opt/laneway:/opt/requirements" \
+    "python3 -B -m pytest --confcutdir=tests/vm -p no:cacheprovider -v tests/vm/$host$quoted"
+}
+
+mkdir -p "$LANEWAY_TESTBED"
+exec 9>"$LANEWAY_TESTBED/lock"
+flock 9
+"$here/machine/fetch.sh" "$python"
+install_laneway
+
+failed=()
+: >"$log"
+for host in "${hosts[@]}"; do
+  echo "== $host"
+  began=$SECONDS
+  run_on "$host" "$@" 2>&1 | tee -a "$log" || failed+=("$host")
+  echo "== $host: $((SECONDS - began)) s"
+done
+
+grep '^Linux ' "$log" | sort -u || true
+ran=$(awk '/^[0-9]+ tests ran on / { count += $1 } END { print count + 0 }' "$log")
+echo "$ran tests ran on ${#hosts[@]} hosts in $SECONDS s"
+if [[ ${#failed[@]} -gt 0 || $ran == 0 ]]; then
+  echo "FAILED: ${failed[*]:-no test ran}"
+  exit 1
+fi

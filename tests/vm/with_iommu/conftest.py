@@ -1,0 +1,57 @@
+"""A host with an Intel IOMMU, on which two devices have VFs."""
+
+import os
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from signal import SIGTERM
+from typing import Any
+
+import pytest
+
+from laneway.domain.inventory import Inventory, PciFunction
+from laneway.hosts.linux import LinuxHostDriver
+from vm.commands import Laneway, output_of
+from vm.devices import DEVICES, NIC_PF, NIC_VFS, NVME_PF, NVME_VFS, make_vfs
+from vm.monitor import Monitor
+
+
+@pytest.fixture(scope="session", autouse=True)
+def vfs() -> None:
+    """VFs of the NIC with their driver, and of the NVMe without one: they work only once it has given them queues."""
+    make_vfs(NIC_PF, len(NIC_VFS))
+    (DEVICES / NVME_PF / "sriov_drivers_autoprobe").write_text("0")
+    make_vfs(NVME_PF, len(NVME_VFS))
+
+
+@pytest.fixture(scope="session")
+def inventory(vfs: None) -> Inventory:
+    """The host as it is at rest."""
+    return LinuxHostDriver().discover()
+
+
+@pytest.fixture(scope="session")
+def functions(inventory: Inventory) -> dict[str, PciFunction]:
+    return {str(function.address): function for function in inventory.functions}
+
+
+@pytest.fixture
+def monitor() -> Iterator[Monitor]:
+    with Monitor() as one:
+        yield one
+
+
+@pytest.fixture
+def laneway(tmp_path: Path) -> Laneway:
+    """The command line with the config beside this file, over a state in which nobody holds anything."""
+    return Laneway(config=Path(__file__).with_name("config.toml"), database=tmp_path / "laneway.db")
+
+
+@pytest.fixture(scope="session")
+def libvirtd(vfs: None) -> Iterator[Any]:
+    """The module of libvirt-python, once libvirt's daemon answers."""
+    output_of("libvirtd", "--daemon", "--pid-file", "/run/libvirtd.pid")
+    libvirt = import_module("libvirt")
+    libvirt.open("qemu:///system").close()
+    yield libvirt
+    os.kill(int(Path("/run/libvirtd.pid").read_text()), SIGTERM)

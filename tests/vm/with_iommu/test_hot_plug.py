@@ -1,0 +1,85 @@
+"""Devices that come and go: seen by the driver's watch, and by an agent that runs."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from laneway.domain.inventory import DevType
+from laneway.hosts.linux import LinuxHostDriver
+from laneway.interfaces.host_driver import HotplugEvents
+from vm.agent import running_agent
+from vm.commands import Laneway
+from vm.devices import SLOT_0, SLOT_1, make_vfs
+from vm.host_use import functions_now
+from vm.hot_plug import wait_for, wait_until_gone, wait_until_there
+from vm.monitor import Monitor, address_in
+
+
+@pytest.fixture
+def events() -> Iterator[HotplugEvents]:
+    watched = LinuxHostDriver().watch()
+    yield watched
+    watched.close()
+
+
+def test_a_device_that_comes_and_one_that_goes(monitor: Monitor, events: HotplugEvents) -> None:
+    address = address_in(SLOT_0)
+    assert address not in functions_now()
+    monitor.plug(SLOT_0, "e1000e", "hot0")
+    wait_for(events, address)
+    wait_until_there(address)
+    there = functions_now()[address]
+    assert (there.product_id, there.numa_node, there.driver) == ("10d3", 0, "e1000e")
+    assert [netdev.name for netdev in there.netdevs or ()]
+
+    monitor.unplug("hot0")
+    wait_for(events, address)
+    wait_until_gone(address)
+    assert address not in functions_now()
+
+
+def test_virtual_functions_that_come_and_go_on_a_card_that_has_just_come(
+    monitor: Monitor, events: HotplugEvents
+) -> None:
+    pf = address_in(SLOT_1)
+    monitor.plug(SLOT_1, "igb", "hot1")
+    wait_for(events, pf)
+    wait_until_there(pf)
+    make_vfs(pf, 2)
+    now = functions_now()
+    vfs = [address for address, one in now.items() if str(one.parent_addr) == pf]
+    assert len(vfs) == 2
+    assert [(now[vf].dev_type, now[vf].vf_index, now[vf].numa_node) for vf in vfs] == [
+        (DevType.VF, 0, 1),
+        (DevType.VF, 1, 1),
+    ]
+    wait_for(events, *vfs)
+
+    make_vfs(pf, 0)
+    wait_for(events, *vfs)
+    assert now.keys() - functions_now().keys() == set(vfs)
+    monitor.unplug("hot1")
+    wait_for(events, pf)
+    wait_until_gone(pf)
+
+
+def test_an_agent_takes_up_what_is_plugged_in(monitor: Monitor, laneway: Laneway) -> None:
+    address = address_in(SLOT_0)
+    with running_agent(laneway) as agent:
+        assert agent.until("started")["facts"]["driver"] == "linux"
+        before = laneway("status").document
+        assert (before["ok"], before["agent"]["watching"]) == (True, True)
+
+        monitor.plug(SLOT_0, "e1000e", "hot2")
+        assert agent.until("devices_appeared")["facts"]["devices"] == [address]
+        assert available(laneway) == before["devices"]["by_status"]["available"] + 1
+
+        monitor.unplug("hot2")
+        assert agent.until("devices_vanished")["facts"]["devices"] == [address]
+        assert available(laneway) == before["devices"]["by_status"]["available"]
+
+
+def available(laneway: Laneway) -> int:
+    count = laneway("status").document["devices"]["by_status"]["available"]
+    assert isinstance(count, int)
+    return count

@@ -1,0 +1,118 @@
+"""libvirt's driver on the libvirtd of this host, held against the Linux driver, which reads the same kernel."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from laneway.domain.address import PciAddress
+from laneway.domain.inventory import Inventory, NetDevice, PciFunction
+from laneway.hosts.libvirt.driver import LibvirtHostDriver
+from laneway.hosts.linux import LinuxHostDriver
+from vm.commands import Laneway, output_of
+from vm.devices import NIC_ON_SWITCH, NIC_PORT_0, NIC_VFS, NVME, SLOT_0, driver_of, interface_of
+from vm.hot_plug import wait_for
+from vm.monitor import Monitor, address_in
+
+REQUIRED = {"address", "vendor_id", "product_id", "dev_type"}
+TOLD = REQUIRED | LibvirtHostDriver().describe().facts
+
+
+@pytest.fixture(scope="module")
+def told(libvirtd: Any) -> Inventory:
+    return LibvirtHostDriver().discover()
+
+
+def as_libvirt_can_tell(function: PciFunction) -> PciFunction:
+    """The table in docs/drivers.md: facts that it does not tell, and what it tells of interfaces."""
+    silent: dict[str, Any] = {field.name: None for field in fields(function) if field.name not in TOLD}
+    return replace(function, **silent, netdevs=tuple(map(_interface, function.netdevs or ())))
+
+
+def _interface(netdev: NetDevice) -> NetDevice:
+    return replace(netdev, permanent_mac=None, up=netdev.up or None)
+
+
+def test_it_tells_the_functions_of_the_linux_driver_fact_by_fact(told: Inventory) -> None:
+    expected = [as_libvirt_can_tell(function) for function in LinuxHostDriver().discover().functions]
+    assert [function.address for function in told.functions] == [function.address for function in expected]
+    assert list(told.functions) == expected
+
+
+@pytest.mark.parametrize("fact", ["host", "numa_nodes"])
+def test_it_tells_the_host_as_the_linux_driver_does(fact: str, told: Inventory, inventory: Inventory) -> None:
+    assert getattr(told, fact) == getattr(inventory, fact)
+
+
+def test_it_understands_all_that_libvirt_tells(told: Inventory) -> None:
+    assert told.problems == ()
+    assert told.platform is not None
+    assert told.platform.iommu == "other"
+
+
+def test_an_interface_that_is_up(libvirtd: Any) -> None:
+    """libvirt tells of the link, where there is one; of one without a cable it cannot tell whether it is up."""
+    name = interface_of(NIC_ON_SWITCH)
+    output_of("ip", "link", "set", name, "up")
+    try:
+        functions = {str(one.address): one for one in LibvirtHostDriver().discover().functions}
+        (netdev,) = functions[NIC_ON_SWITCH].netdevs or ()
+        assert netdev.up in (True, None)
+    finally:
+        output_of("ip", "link", "set", name, "down")
+
+
+def test_hot_plug_is_an_event_that_names_the_function(libvirtd: Any, monitor: Monitor) -> None:
+    address = address_in(SLOT_0)
+    events = LibvirtHostDriver().watch()
+    try:
+        monitor.plug(SLOT_0, "e1000e", "hot4")
+        wait_for(events, address)
+        monitor.unplug("hot4")
+        wait_for(events, address)
+    finally:
+        events.close()
+
+
+DOMAIN = """<domain type='qemu'><name>{name}</name><memory unit='MiB'>64</memory><vcpu>1</vcpu>
+<os><type arch='x86_64' machine='q35'>hvm</type></os>
+<devices><emulator>/usr/bin/qemu-system-x86_64</emulator>
+{hostdevs}<controller type='usb' model='none'/><memballoon model='none'/></devices></domain>"""
+HOSTDEV = """<hostdev mode='subsystem' type='pci' managed='yes'>
+<source><address domain='0x{one.domain:04x}' bus='0x{one.bus:02x}' slot='0x{one.slot:02x}' function='0x{one.function}'/>
+</source><rom enabled='no'/></hostdev>"""
+
+
+@contextmanager
+def running_domain(libvirt: Any, name: str, *addresses: str) -> Iterator[Any]:
+    """A domain with host devices that libvirt takes from their drivers, and gives back."""
+    hostdevs = "".join(HOSTDEV.format(one=PciAddress.parse(address)) for address in addresses)
+    connection = libvirt.open("qemu:///system")
+    domain = connection.createXML(DOMAIN.format(name=name, hostdevs=hostdevs), libvirt.VIR_DOMAIN_START_PAUSED)
+    try:
+        yield domain
+    finally:
+        domain.destroy()
+        connection.close()
+
+
+@pytest.mark.parametrize("driver", ["linux", "libvirt"])
+def test_domains_with_host_devices_are_adopted(driver: str, libvirtd: Any, laneway: Laneway, tmp_path: Path) -> None:
+    config = tmp_path / "laneway.toml"
+    config.write_text(f'[host]\ndriver = "{driver}"\n\n{laneway.config.read_text()}')
+    laneway = replace(laneway, config=config)
+    before = [driver_of(address) for address in (NIC_VFS[0], NVME)]
+    with running_domain(libvirtd, "guest-1", NIC_VFS[0], NVME):
+        assert [driver_of(address) for address in (NIC_VFS[0], NVME)] == ["vfio-pci", "vfio-pci"]
+        assert laneway("adopt", "--yes").status == 0
+        devices = {one["address"]: one["device"] for one in laneway("devices").document["functions"]}
+        assert {
+            address: (device["status"], device["consumer"])
+            for address, device in devices.items()
+            if device and device.get("consumer")
+        } == dict.fromkeys((NIC_VFS[0], NVME), ("allocated", "guest-1"))
+        assert devices[NIC_PORT_0]["status"] == "available"
+    assert [driver_of(address) for address in (NIC_VFS[0], NVME)] == before
