@@ -66,3 +66,16 @@ def test_what_other_libraries_warn_of_is_logged_alike(stream: io.StringIO) -> No
     first, second = map(json.loads, stream.getvalue().splitlines())
     assert (first["event"], first["message"], first["facts"]) == ("sqlalchemy.pool", "it is slow", {})
     assert second["message"].endswith("ValueError: a fault")
+
+
+class Unread(io.StringIO):
+    """A pipe whose reader has gone."""
+
+    def flush(self) -> None:
+        raise BrokenPipeError
+
+
+@pytest.mark.parametrize("style", LogStyle)
+def test_a_log_that_nobody_reads_any_more_is_no_fault(style: LogStyle, capsys: pytest.CaptureFixture[str]) -> None:
+    open_log(Unread(), style).say(logging.ERROR, "update_failed", "What happened.")
+    assert capsys.readouterr().err == ""

@@ -31,13 +31,20 @@ class EventLog:
 
 def open_log(stream: TextIO, style: LogStyle) -> EventLog:
     """The log on a stream, which gets warnings and errors of other libraries as well."""
-    handler = logging.StreamHandler(stream)
+    handler = _Handler(stream)
     handler.setFormatter(_Formatter(style))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     logger = logging.getLogger(LOGGER)
     logger.setLevel(logging.INFO)
     return EventLog(logger)
+
+
+class _Handler(logging.StreamHandler[TextIO]):
+    """Whose reader may go, as that of a pipe: it is no reason to stop, nor for a traceback at every line."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the standard library's name
+        """Does nothing: the line cannot be written, and so nobody can be told."""
 
 
 class _Formatter(logging.Formatter):
