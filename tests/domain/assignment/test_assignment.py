@@ -8,7 +8,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from domain.assignment_hosts import crowded, matched_pairs, pairs_of_groups, sriov_problem, tangled_values
@@ -188,6 +188,7 @@ def test_the_order_of_the_cohorts_makes_no_difference(seed: int, data: st.DataOb
         assert one.chosen == other.chosen
 
 
+@example(seed=2272, share=0.875)
 @given(seed=st.integers(0, 10**6), share=st.floats(0, 1))
 @settings(max_examples=60, deadline=None)
 def test_with_too_few_nodes_the_answer_is_less_sure_but_never_wrong(seed: int, share: float) -> None:

@@ -10,6 +10,7 @@ First the least cost is found, without addresses (``assigning``). Then the addre
 taken one by one, each time the lowest that can still be completed at that cost.
 """
 
+import sys
 from collections.abc import Mapping
 from typing import Self
 
@@ -183,6 +184,8 @@ class _Solver:
         """The choice that was seen on the way, from a state that is known to have one."""
         found: dict[int, list[PciAddress]] = {k: [] for k in range(len(self._model.classes))}
         known = self._search.known
+        # A short walk over states that the search has seen: it must not be cut off half-way.
+        self._meter.limit = sys.maxsize
         while (k := self._search.universe.turn(placement.state)) is not None:
             address, cohort, placement = next(
                 (address, cohort, after)
