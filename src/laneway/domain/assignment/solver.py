@@ -10,7 +10,6 @@ First the least cost is found, without addresses (``assigning``). Then the addre
 taken one by one, each time the lowest that can still be completed at that cost.
 """
 
-import sys
 from collections.abc import Mapping
 from typing import Self
 
@@ -185,7 +184,7 @@ class _Solver:
         found: dict[int, list[PciAddress]] = {k: [] for k in range(len(self._model.classes))}
         known = self._search.known
         # A short walk over states that the search has seen: it must not be cut off half-way.
-        self._meter.limit = sys.maxsize
+        self._meter.limit = NEVER
         while (k := self._search.universe.turn(placement.state)) is not None:
             address, cohort, placement = next(
                 (address, cohort, after)
