@@ -30,23 +30,23 @@ sriov_vi_flexible=8,max_ioqpairs=10,msix_qsize=17"
     # Node 1: a NIC with SR-IOV, a NIC with two functions in one group, an NVMe behind a port without ACS, a switch with
     # two devices, an empty slot.
     -device pcie-root-port,id=port81,bus=root80,chassis=20,slot=0,addr=0.0
-    -netdev user,id=net0,restrict=on -device igb,netdev=net0,bus=port81,mac=52:54:00:00:00:10
+    -netdev user,id=net0,restrict=on,ipv6=off -device igb,netdev=net0,bus=port81,mac=52:54:00:00:00:10
     -device pcie-root-port,id=port82,bus=root80,chassis=21,slot=1,addr=1.0
-    -netdev user,id=net1,restrict=on
+    -netdev user,id=net1,restrict=on,ipv6=off
     -device e1000e,netdev=net1,bus=port82,addr=0.0,multifunction=on,mac=52:54:00:00:00:20
-    -netdev user,id=net2,restrict=on -device e1000e,netdev=net2,bus=port82,addr=0.1,mac=52:54:00:00:00:21
+    -netdev user,id=net2,restrict=on,ipv6=off -device e1000e,netdev=net2,bus=port82,addr=0.1,mac=52:54:00:00:00:21
     -device pcie-root-port,id=port83,bus=root80,chassis=22,slot=2,addr=2.0,disable-acs=on
     -drive "file=$disks/nvme2.img,if=none,id=disk2,format=raw" -device nvme,serial=PLAIN2,drive=disk2,bus=port83
     -device pcie-root-port,id=port84,bus=root80,chassis=23,slot=3,addr=3.0
     -device x3130-upstream,id=switch,bus=port84
     -device xio3130-downstream,id=down0,bus=switch,chassis=30,slot=0 -device qemu-xhci,bus=down0
     -device xio3130-downstream,id=down1,bus=switch,chassis=31,slot=1
-    -netdev user,id=net3,restrict=on -device e1000e,netdev=net3,bus=down1,mac=52:54:00:00:00:30
+    -netdev user,id=net3,restrict=on,ipv6=off -device e1000e,netdev=net3,bus=down1,mac=52:54:00:00:00:30
     -device pcie-root-port,id=slot88,bus=root80,chassis=24,slot=4,addr=4.0
 
     # No node: a conventional bridge with two devices, one group.
     -device pcie-pci-bridge,id=bridge,bus=pcie.0
     -device edu,bus=bridge,addr=1.0
-    -netdev user,id=net4,restrict=on -device e1000,netdev=net4,bus=bridge,addr=2.0,mac=52:54:00:00:00:40
+    -netdev user,id=net4,restrict=on,ipv6=off -device e1000,netdev=net4,bus=bridge,addr=2.0,mac=52:54:00:00:00:40
   )
 }

@@ -12,9 +12,11 @@ from laneway.domain.address import PciAddress
 from laneway.domain.inventory import Inventory, NetDevice, PciFunction
 from laneway.hosts.libvirt.driver import LibvirtHostDriver
 from laneway.hosts.linux import LinuxHostDriver
-from vm.commands import Laneway, output_of
-from vm.devices import NIC_ON_SWITCH, NIC_PORT_0, NIC_VFS, NVME, SLOT_0, driver_of, interface_of
+from vm.commands import Laneway
+from vm.devices import NIC_ON_SWITCH, NIC_PORT_0, NIC_VFS, NVME, SLOT_0, driver_of
+from vm.host_use import functions_now
 from vm.hot_plug import wait_for
+from vm.links import connected
 from vm.monitor import Monitor, address_in
 
 REQUIRED = {"address", "vendor_id", "product_id", "dev_type"}
@@ -27,7 +29,7 @@ def told(libvirtd: Any) -> Inventory:
 
 
 def as_libvirt_can_tell(function: PciFunction) -> PciFunction:
-    """The table in docs/drivers.md: facts that it does not tell, and what it tells of interfaces."""
+    """The table in docs/drivers.md: facts that it does not tell, and that interfaces are up where they have a link."""
     silent: dict[str, Any] = {field.name: None for field in fields(function) if field.name not in TOLD}
     return replace(function, **silent, netdevs=tuple(map(_interface, function.netdevs or ())))
 
@@ -53,16 +55,17 @@ def test_it_understands_all_that_libvirt_tells(told: Inventory) -> None:
     assert told.platform.iommu == "other"
 
 
-def test_an_interface_that_is_up(libvirtd: Any) -> None:
-    """libvirt tells of the link, where there is one; of one without a cable it cannot tell whether it is up."""
-    name = interface_of(NIC_ON_SWITCH)
-    output_of("ip", "link", "set", name, "up")
-    try:
-        functions = {str(one.address): one for one in LibvirtHostDriver().discover().functions}
-        (netdev,) = functions[NIC_ON_SWITCH].netdevs or ()
-        assert netdev.up in (True, None)
-    finally:
-        output_of("ip", "link", "set", name, "down")
+def test_an_interface_with_a_link_is_up(libvirtd: Any) -> None:
+    with connected(NIC_ON_SWITCH):
+        expected = as_libvirt_can_tell(functions_now()[NIC_ON_SWITCH]).netdevs
+        assert interfaces_of(NIC_ON_SWITCH) == expected
+    assert [(netdev.up, netdev.speed_mbps) for netdev in expected or ()] == [(True, 1000)]
+    assert [(netdev.up, netdev.speed_mbps) for netdev in interfaces_of(NIC_ON_SWITCH)] == [(None, None)]
+
+
+def interfaces_of(address: str) -> tuple[NetDevice, ...]:
+    functions = {str(one.address): one for one in LibvirtHostDriver().discover().functions}
+    return functions[address].netdevs or ()
 
 
 def test_hot_plug_is_an_event_that_names_the_function(libvirtd: Any, monitor: Monitor) -> None:

@@ -8,27 +8,13 @@ import pytest
 from vm.commands import output_of
 from vm.devices import NIC_ON_SWITCH, NIC_PF, NIC_PORT_0, NIC_PORT_1, NIC_VFS, interface_of
 from vm.host_use import functions_now, look, uses, uses_of
+from vm.links import connected, up
 
 PORTS = (NIC_PORT_0, NIC_PORT_1)
 
 
 def ip(*arguments: str) -> None:
     output_of("ip", *arguments)
-
-
-@contextmanager
-def up(*addresses: str) -> Iterator[str]:
-    """Interfaces that are up, and as they were in the end; gives the name of the first."""
-    names = [interface_of(address) for address in addresses]
-    for name in names:
-        ip("link", "set", name, "up")
-    try:
-        yield names[0]
-    finally:
-        for name in names:
-            ip("link", "set", name, "nomaster")
-            ip("addr", "flush", "dev", name)
-            ip("link", "set", name, "down")
 
 
 @contextmanager
@@ -42,8 +28,10 @@ def made(name: str, *kind: str) -> Iterator[None]:
 
 
 def test_up_without_an_address_is_no_use() -> None:
-    with up(NIC_ON_SWITCH):
-        assert uses(NIC_ON_SWITCH) == set()
+    with connected(NIC_ON_SWITCH) as name:
+        function = functions_now()[NIC_ON_SWITCH]
+        assert uses_of(function) == set()
+        assert [(one.name, one.up, one.speed_mbps) for one in function.netdevs or ()] == [(name, True, 1000)]
 
 
 @pytest.mark.parametrize(("address", "family"), [("169.254.7.1/16", "-4"), ("fe80::1/64", "-6")])
