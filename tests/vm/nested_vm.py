@@ -1,17 +1,38 @@
-"""Virtual machines of the test host itself: QEMU processes that hold devices by VFIO."""
+"""Virtual machines of the test host itself, with its devices: QEMU processes, and domains of libvirt.
 
+Their processors never start.
+"""
+
+import json
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
-_STARTED = "QMP"
+from laneway.domain.address import PciAddress
+
+_DOMAIN = """<domain type='qemu'><name>{name}</name><memory unit='MiB'>64</memory><vcpu>1</vcpu>
+<os><type arch='x86_64' machine='q35'>hvm</type></os>
+<devices><emulator>/usr/bin/qemu-system-x86_64</emulator>
+{devices}
+<controller type='usb' model='none'/><memballoon model='none'/></devices></domain>"""
+
+_HOSTDEV = """<hostdev mode='subsystem' type='pci' managed='yes'>
+<source><address domain='0x{one.domain:04x}' bus='0x{one.bus:02x}' slot='0x{one.slot:02x}' function='0x{one.function}'/>
+</source></hostdev>"""
+
+
+def vfio_devices(*addresses: str) -> list[str]:
+    """QEMU's arguments for devices."""
+    return [word for address in addresses for word in ("-device", f"vfio-pci,host={address}")]
 
 
 @contextmanager
-def running_vm(name: str, *addresses: str) -> Iterator[int]:
-    """Runs while the block does, with its processors stopped; gives the id of its process."""
-    devices = (f"vfio-pci,host={address},rombar=0" for address in addresses)
-    arguments = [argument for device in devices for argument in ("-device", device)]
+def running_vm(name: str, *arguments: str) -> Iterator[int]:
+    """A QEMU with these arguments besides; gives the id of its process.
+
+    It greets at once, and answers when it has its devices.
+    """
     process = subprocess.Popen(
         [
             *("qemu-system-x86_64", "-name", f"guest={name}", "-machine", "q35", "-accel", "tcg", "-m", "64", "-S"),
@@ -23,8 +44,29 @@ def running_vm(name: str, *addresses: str) -> Iterator[int]:
     )
     with process:
         try:
+            assert process.stdin is not None
             assert process.stdout is not None
-            assert _STARTED in process.stdout.readline()  # it greets once its devices are there
+            process.stdin.write('{"execute": "qmp_capabilities"}\n')
+            process.stdin.flush()
+            told = process.stdout.readline(), process.stdout.readline()
+            assert [next(iter(json.loads(line))) for line in told] == ["QMP", "return"]
             yield process.pid
         finally:
             process.terminate()
+
+
+def managed_hostdevs(*addresses: str) -> str:
+    """libvirt's elements for devices that it takes from their drivers, and gives back."""
+    return "".join(_HOSTDEV.format(one=PciAddress.parse(address)) for address in addresses)
+
+
+@contextmanager
+def running_domain(libvirt: Any, name: str, devices: str) -> Iterator[None]:
+    """A domain of libvirt with these elements among its devices."""
+    connection = libvirt.open("qemu:///system")
+    domain = connection.createXML(_DOMAIN.format(name=name, devices=devices), libvirt.VIR_DOMAIN_START_PAUSED)
+    try:
+        yield
+    finally:
+        domain.destroy()
+        connection.close()

@@ -9,7 +9,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=$LANEWAY_TESTBED
 root=$cache/root
-iommu=intel append='' seconds=900 keep='' shares=()
+iommu=intel append='' seconds=1800 keep='' shares=()
 while [[ $# -gt 0 ]]; do
   case $1 in
     --iommu) iommu=$2 && shift 2 ;;

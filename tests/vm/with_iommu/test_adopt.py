@@ -4,14 +4,14 @@ from typing import Any
 
 from vm.commands import Laneway
 from vm.devices import NIC_ON_SWITCH, NIC_PORT_0, NIC_PORT_1, NIC_VFS, bound_to_vfio
-from vm.nested_vm import running_vm
+from vm.nested_vm import running_vm, vfio_devices
 
 
 def test_running_vms_are_recorded_as_owners_after_a_look_at_what_that_would_be(laneway: Laneway) -> None:
     with (
         bound_to_vfio(NIC_VFS[0], NIC_ON_SWITCH, NIC_PORT_0, NIC_PORT_1),
-        running_vm("web-1", NIC_VFS[0], NIC_ON_SWITCH) as web,
-        running_vm("db-1", NIC_PORT_0, NIC_PORT_1),
+        running_vm("web-1", *vfio_devices(NIC_VFS[0], NIC_ON_SWITCH)) as web,
+        running_vm("db-1", *vfio_devices(NIC_PORT_0, NIC_PORT_1)),
     ):
         blocked = states(laneway)
         assert blocked[NIC_ON_SWITCH]["blocked_by"][0]["code"] == "opened_by"

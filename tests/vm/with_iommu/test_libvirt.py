@@ -1,14 +1,11 @@
 """libvirt's driver on the libvirtd of this host, held against the Linux driver, which reads the same kernel."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from laneway.domain.address import PciAddress
 from laneway.domain.inventory import Inventory, NetDevice, PciFunction
 from laneway.hosts.libvirt.driver import LibvirtHostDriver
 from laneway.hosts.linux import LinuxHostDriver
@@ -18,6 +15,7 @@ from vm.host_use import functions_now
 from vm.hot_plug import wait_for
 from vm.links import connected
 from vm.monitor import Monitor, address_in
+from vm.nested_vm import managed_hostdevs, running_domain
 
 REQUIRED = {"address", "vendor_id", "product_id", "dev_type"}
 TOLD = REQUIRED | LibvirtHostDriver().describe().facts
@@ -80,35 +78,13 @@ def test_hot_plug_is_an_event_that_names_the_function(libvirtd: Any, monitor: Mo
         events.close()
 
 
-DOMAIN = """<domain type='qemu'><name>{name}</name><memory unit='MiB'>64</memory><vcpu>1</vcpu>
-<os><type arch='x86_64' machine='q35'>hvm</type></os>
-<devices><emulator>/usr/bin/qemu-system-x86_64</emulator>
-{hostdevs}<controller type='usb' model='none'/><memballoon model='none'/></devices></domain>"""
-HOSTDEV = """<hostdev mode='subsystem' type='pci' managed='yes'>
-<source><address domain='0x{one.domain:04x}' bus='0x{one.bus:02x}' slot='0x{one.slot:02x}' function='0x{one.function}'/>
-</source><rom enabled='no'/></hostdev>"""
-
-
-@contextmanager
-def running_domain(libvirt: Any, name: str, *addresses: str) -> Iterator[Any]:
-    """A domain with host devices that libvirt takes from their drivers, and gives back."""
-    hostdevs = "".join(HOSTDEV.format(one=PciAddress.parse(address)) for address in addresses)
-    connection = libvirt.open("qemu:///system")
-    domain = connection.createXML(DOMAIN.format(name=name, hostdevs=hostdevs), libvirt.VIR_DOMAIN_START_PAUSED)
-    try:
-        yield domain
-    finally:
-        domain.destroy()
-        connection.close()
-
-
 @pytest.mark.parametrize("driver", ["linux", "libvirt"])
 def test_domains_with_host_devices_are_adopted(driver: str, libvirtd: Any, laneway: Laneway, tmp_path: Path) -> None:
     config = tmp_path / "laneway.toml"
     config.write_text(f'[host]\ndriver = "{driver}"\n\n{laneway.config.read_text()}')
     laneway = replace(laneway, config=config)
     before = [driver_of(address) for address in (NIC_VFS[0], NVME)]
-    with running_domain(libvirtd, "guest-1", NIC_VFS[0], NVME):
+    with running_domain(libvirtd, "guest-1", managed_hostdevs(NIC_VFS[0], NVME)):
         assert [driver_of(address) for address in (NIC_VFS[0], NVME)] == ["vfio-pci", "vfio-pci"]
         assert laneway("adopt", "--yes").status == 0
         devices = {one["address"]: one["device"] for one in laneway("devices").document["functions"]}
