@@ -231,6 +231,10 @@ CLAUSES: list[tuple[Callable[..., None], dict[str, Any]]] = [
         {"still there": host(FULL_FUNCTION, TWIN), "hides the others": Driver(Inventory(functions=()))},
     ),
     (
+        VanishingDeviceConformance.test_nothing_is_noted_of_a_device_that_vanishes,
+        {"noted": host(problems=(Problem(address=str(TWIN.address), message="it has no ids"),))},
+    ),
+    (
         UnreachableHostConformance.test_a_host_that_cannot_be_reached_is_an_error_with_a_reason,
         {
             "a host without functions": Driver(Inventory(functions=())),
@@ -273,9 +277,7 @@ FIXTURES: dict[type[Any], str] = {
     FactoryConformance: "factory",
 }
 MORE_FIXTURES: dict[str, dict[str, Any]] = {
-    VanishingDeviceConformance.test_a_device_that_vanishes_is_left_out_and_hides_no_other.__name__: {
-        "vanishing": TWIN.address
-    },
+    **{name: {"vanishing": TWIN.address} for name in vars(VanishingDeviceConformance) if name.startswith("test_")},
     WatchConformance.test_a_change_is_a_batch_of_events.__name__: {"plug": lambda: None},
 }
 

@@ -159,6 +159,12 @@ class VanishingDeviceConformance:
         assert addresses, "the other functions must be found"
         assert vanishing not in addresses, "what is gone is no function of the host"
 
+    def test_nothing_is_noted_of_a_device_that_vanishes(
+        self, driver_with_vanishing_device: HostDriver, vanishing: PciAddress
+    ) -> None:
+        noted = {problem.address for problem in driver_with_vanishing_device.discover().problems}
+        assert str(vanishing) not in noted, "that a device goes away is no problem of the host"
+
 
 class UnreachableHostConformance:
     """Fixture ``unreachable_driver``: for a host of which nothing can be read at all."""

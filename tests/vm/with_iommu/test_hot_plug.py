@@ -1,15 +1,18 @@
 """Devices that come and go: seen by the driver's watch, and by an agent that runs."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from threading import Event
 
 import pytest
 
-from laneway.domain.inventory import DevType
+from laneway.domain.inventory import DevType, Inventory, PciFunction
 from laneway.hosts.linux import LinuxHostDriver
 from laneway.interfaces.host_driver import HotplugEvents
 from vm.agent import running_agent
 from vm.commands import Laneway
-from vm.devices import SLOT_0, SLOT_1, make_vfs
+from vm.devices import DEVICES, NVME_PF, NVME_VFS, SLOT_0, SLOT_1, make_vfs, settle
 from vm.host_use import functions_now
 from vm.hot_plug import wait_for, wait_until_gone, wait_until_there
 from vm.monitor import Monitor, address_in
@@ -83,3 +86,32 @@ def available(laneway: Laneway) -> int:
     count = laneway("status").document["devices"]["by_status"]["available"]
     assert isinstance(count, int)
     return count
+
+
+def test_looking_while_virtual_functions_come_and_go(functions: dict[str, PciFunction]) -> None:
+    """Whatever is there half at some moment: what is listed is whole, and nothing is noted."""
+    stays = [one for address, one in functions.items() if address not in (NVME_PF, *NVME_VFS)]
+    count = DEVICES / NVME_PF / "sriov_numvfs"
+    looks, found, done = SimpleQueue[Inventory](), list[Inventory](), Event()
+
+    def look_again_and_again() -> None:
+        while not done.is_set():
+            looks.put(LinuxHostDriver().discover())
+
+    with ThreadPoolExecutor() as pool:
+        looking = pool.submit(look_again_and_again)
+        for _ in range(10):
+            count.write_text("0")
+            count.write_text("4")
+            found += [looks.get() for _ in range(3)]
+        done.set()
+        looking.result()
+    settle()
+    assert len({len(inventory.functions) for inventory in found}) > 1
+    for inventory in found:
+        assert inventory.problems == ()
+        listed = {str(one.address): one for one in inventory.functions}
+        assert [one for address, one in listed.items() if address not in (NVME_PF, *NVME_VFS)] == stays
+        for vf in listed.keys() & set(NVME_VFS):
+            assert listed[vf].vendor_id == "1b36"
+    assert {str(one.address): one for one in LinuxHostDriver().discover().functions} == functions

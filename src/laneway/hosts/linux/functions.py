@@ -60,11 +60,14 @@ class _FunctionReader:
 
     def _read(self, listed: ListedFunction, lineage: Lineage) -> None:
         vfs = self._link_vfs(listed)
+        problems = listed.directory.problems
+        noted = len(problems)
         identity = read_identity(listed.directory)
-        if identity is not None:
-            function = self._function(listed, identity, lineage, vfs)
-            if not listed.has_vanished:
-                self._found[listed.address] = function
+        function = None if identity is None else self._function(listed, identity, lineage, vfs)
+        if (identity is None or listed.directory.gone) and not listed.is_there:
+            del problems[noted:]  # it vanished while it was read: what was read of it is not all there was
+        elif function is not None:
+            self._found[listed.address] = function
 
     def _function(self, listed: ListedFunction, identity: Identity, lineage: Lineage, vfs: int) -> PciFunction:
         directory, around = listed.directory, self._around

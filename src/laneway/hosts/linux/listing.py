@@ -27,9 +27,9 @@ class ListedFunction(NamedTuple):
         return PF_LINK in self.directory.names
 
     @property
-    def has_vanished(self) -> bool:
-        """Whether it went away while it was read: what was read of it is then not all there was."""
-        return self.directory.gone and not Path(self.directory.path).is_dir()
+    def is_there(self) -> bool:
+        """Whether it still is: it may go away while it is read."""
+        return Path(self.directory.path).is_dir()
 
 
 def list_functions(tree: HostTree, problems: list[Problem]) -> list[ListedFunction]:
