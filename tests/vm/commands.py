@@ -12,7 +12,7 @@ from typing import Any
 
 from laneway import cli
 
-_PROGRAM = (sys.executable, "/opt/laneway/bin/laneway")
+PROGRAM = (sys.executable, "/opt/laneway/bin/laneway")
 
 
 def output_of(*command: str, given: str | None = None) -> str:
@@ -39,7 +39,7 @@ class Laneway:
 
     def command(self, *arguments: str) -> Sequence[str]:
         """The command line, to be run as a process."""
-        return (*_PROGRAM, *self._words(arguments))
+        return (*PROGRAM, *self._words(arguments))
 
     def __call__(self, *arguments: str) -> Answer:
         """The answer in JSON, from this process: each that starts takes seconds to import all."""

@@ -6,6 +6,7 @@
 # Exit status: 0 where all tests passed, 1 where one failed or a host gave no answer; 75 where a download failed, with
 # a line that begins "NOT RUN".
 set -euo pipefail
+umask 022  # tests run as a user without privileges, too
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 repository=$(cd "$here/../.." && pwd)
