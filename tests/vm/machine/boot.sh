@@ -7,7 +7,7 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-cache=$LANEWAY_TESTBED
+cache=${LANEWAY_TESTBED:-${XDG_CACHE_HOME:-$HOME/.cache}/laneway/testbed}
 root=$cache/root
 iommu=intel append='' seconds=1800 keep='' shares=()
 while [[ $# -gt 0 ]]; do
