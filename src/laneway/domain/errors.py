@@ -29,6 +29,17 @@ class ErrorCode(StrEnum):
     NOT_OWNER = "not_owner"
     UNKNOWN_DEVICE = "unknown_device"
     INVALID_STATUS = "invalid_status"
+    # changing a host
+    DEVICE_IN_USE = "device_in_use"
+    DEVICE_OPEN = "device_open"
+    GROUP_NOT_VIABLE = "group_not_viable"
+    WRONG_DEVICE = "wrong_device"
+    NOT_BOUND = "not_bound"
+    NOT_ASSIGNABLE = "not_assignable"
+    VFS_IN_THE_WAY = "vfs_in_the_way"
+    HOST_BUSY = "host_busy"
+    HOST_CHANGE_FAILED = "host_change_failed"
+    CLEANING_FAILED = "cleaning_failed"
     # around the core
     CANNOT_CORRELATE = "cannot_correlate"
     NOT_SUPPORTED = "not_supported"
