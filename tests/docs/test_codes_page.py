@@ -44,9 +44,9 @@ def name_of(function: ast.expr) -> str | None:
 
 
 def rows() -> dict[str, list[str]]:
-    """The first word of each table row that is a code, with all cells."""
+    """The first word of each table row that is a code, with all cells; errors stand first on the page."""
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line[:3] == "| `"]
-    return {row[0].strip("`"): row for row in cells}
+    return {row[0].strip("`"): row for row in reversed(cells)}
 
 
 @pytest.mark.parametrize("code", ErrorCode)
