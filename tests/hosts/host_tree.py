@@ -139,9 +139,10 @@ class HostTreeBuilder:
 
     # processes
 
-    def process(self, pid: int, name: str, *nodes: str) -> None:
+    def process(self, pid: int, name: str, *nodes: str, parent: int = 1) -> None:
         """A process that holds these paths open."""
         self.write(f"proc/{pid}/comm", f"{name}\n")
+        self.write(f"proc/{pid}/stat", f"{pid} ({name}) S {parent} {pid} {pid} 0 -1 4194560 1612\n")
         (self.root / f"proc/{pid}/fd").mkdir()
         for number, node in enumerate(nodes):
             self.link(f"proc/{pid}/fd/{number}", node)

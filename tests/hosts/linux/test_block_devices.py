@@ -51,7 +51,7 @@ def test_a_mount_puts_all_functions_below_in_use_and_no_other(
                     host.remove(f"sys/class/block/{lower}/holders/{name}")
         top = built[-1][0]
         host.mount("/", device=top)
-        found, _ = host_use(host.root, host.functions, live=False, exclusive=lambda _: False)
+        found, _ = host_use(host.root, host.functions, live=False, exclusive=lambda disks: dict.fromkeys(disks, False))
     used = {f"nvme{address.bus - 1}n1": {use.code for use in uses or ()} for address, uses in found.items()}
     below = {name: disks_below(name, dict(built)) for name, _ in built}
     assert {disk for disk, codes in used.items() if "mounted" in codes} == below[top]

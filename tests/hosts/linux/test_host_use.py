@@ -1,13 +1,13 @@
 """What the host itself needs, on hosts of many layouts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
 import pytest
 
 from hosts.host_tree import HostTreeBuilder
 from laneway.domain.address import PciAddress
 from laneway.domain.inventory import HostUse
-from laneway.hosts.linux.block_use import ExclusiveProbe
+from laneway.hosts.linux.exclusive_open import ExclusiveProbe, nobody_can_be_asked
 from laneway.hosts.linux.host_use import host_use
 
 Uses = dict[str, list[tuple[str, str | None]] | None]
@@ -22,8 +22,12 @@ NVME_A, NVME_B, AHCI, NIC_A, NIC_B, GPU = (
 )
 
 
-def nobody(_disk: str) -> bool | None:
-    return False
+def nobody(disks: Iterable[str]) -> Mapping[str, bool | None]:
+    return dict.fromkeys(disks, False)
+
+
+def somebody_holds(name: str) -> ExclusiveProbe:
+    return lambda disks: {disk: disk == name for disk in disks}
 
 
 def uses_of(host: HostTreeBuilder, exclusive: ExclusiveProbe = nobody) -> Uses:
@@ -371,7 +375,7 @@ def test_interfaces_are_in_use_by_their_traffic_and_by_what_stands_on_them(
 
 def test_a_disk_that_open_exclusive_finds_busy_is_held(host: HostTreeBuilder) -> None:
     two_nvme_disks(host)
-    assert uses_of(host, lambda disk: disk == "nvme1n1") == {NVME_A: [], NVME_B: [("held_open", "nvme1n1")]}
+    assert uses_of(host, somebody_holds("nvme1n1")) == {NVME_A: [], NVME_B: [("held_open", "nvme1n1")]}
 
 
 @pytest.mark.parametrize(
@@ -390,12 +394,12 @@ def test_the_signature_on_a_busy_disk_tells_who_holds_it(
     host.write("proc/spl/kstat/zfs/tank/state", "ONLINE\n")
     data = f"E:ID_FS_TYPE={signature}\nE:ID_FS_LABEL=tank\n"
     host.write(f"run/udev/data/b{host.number('nvme0n1p1')}", data)
-    assert uses_of(host, lambda disk: disk == "nvme0n1")[NVME_A] == [expected]
+    assert uses_of(host, somebody_holds("nvme0n1"))[NVME_A] == [expected]
 
 
 def test_an_imported_zfs_pool_is_found_where_nobody_can_be_asked(host: HostTreeBuilder) -> None:
     zfs_pool_found_by_udev(host)
-    assert uses_of(host, lambda disk: None) == {NVME_A: [("held_by_zfs", "tank")], NVME_B: None}
+    assert uses_of(host, nobody_can_be_asked) == {NVME_A: [("held_by_zfs", "tank")], NVME_B: None}
 
 
 def test_only_whole_disks_without_another_use_are_asked_about(host: HostTreeBuilder) -> None:
@@ -405,9 +409,9 @@ def test_only_whole_disks_without_another_use_are_asked_about(host: HostTreeBuil
     host.disk("loop0", "virtual/block")
     asked: list[str] = []
 
-    def ask(disk: str) -> bool:
-        asked.append(disk)
-        return False
+    def ask(disks: Iterable[str]) -> Mapping[str, bool | None]:
+        asked.extend(disks)
+        return nobody(asked)
 
     uses_of(host, ask)
     assert asked == ["sda"]
@@ -533,11 +537,17 @@ def test_a_disk_that_a_process_holds_is_in_use(host: HostTreeBuilder) -> None:
     assert uses_of(host)[NVME_B] == [("device_node_open", "/dev/nvme1n1p2 by qemu-system-x86 (99)")]
 
 
-@pytest.mark.parametrize("name", ["(udev-worker)", "systemd-udevd", "udevd"])
-def test_udev_which_looks_at_every_new_disk_does_not_use_it(host: HostTreeBuilder, name: str) -> None:
+def test_udev_which_looks_at_every_new_disk_does_not_use_it(host: HostTreeBuilder) -> None:
     two_nvme_disks(host)
-    host.process(99, name, "/dev/nvme1n1")
+    host.process(99, "(udev-worker)", "/dev/nvme1n1", "/dev/nvme1n1p2")
     assert uses_of(host)[NVME_B] == []
+
+
+def test_who_uses_a_disk_is_found_beside_udev(host: HostTreeBuilder) -> None:
+    two_nvme_disks(host)
+    host.process(99, "systemd-udevd", "/dev/nvme1n1")
+    host.process(101, "qemu-system-x86", "/dev/nvme1n1")
+    assert uses_of(host)[NVME_B] == [("device_node_open", "/dev/nvme1n1 by qemu-system-x86 (101)")]
 
 
 def test_a_node_of_nvidias_driver_is_found_by_its_minor(host: HostTreeBuilder) -> None:

@@ -101,3 +101,17 @@ def test_a_running_system_that_hides_process_1_is_not_seen_completely(host: Host
 def test_a_process_that_may_not_be_looked_at_leaves_the_rest_open(host: HostTreeBuilder) -> None:
     host.write("proc/9/fd", "not a directory, so that listing it fails though it is there")
     assert not read_open_nodes(HostTree(host.root), live=True).complete
+
+
+def test_udev_which_looks_at_every_new_node_is_no_opener(host: HostTreeBuilder) -> None:
+    host.process(5, "qemu", "/dev/vfio/28")
+    host.process(99, "(udev-worker)", "/dev/vfio/28")
+    assert openers_of(host, function(GPU, group=28)) == {GPU: [(5, "qemu")]}
+
+
+def test_a_process_that_ends_while_it_is_looked_at_holds_nothing(
+    host: HostTreeBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host.process(5, "qemu", "/dev/vfio/28")
+    monkeypatch.setattr(HostTree, "exists", lambda tree, path: path != "proc/5" and (host.root / path).exists())
+    assert openers_of(host, function(GPU, group=28)) == {GPU: []}

@@ -1,19 +1,14 @@
 """Block devices that the host needs: mounted, swapped to, part of an array or a volume, or opened for itself alone."""
 
-import errno
-import os
-import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from laneway.domain.address import PciAddress
 from laneway.hosts.linux.block_devices import BlockDevices
+from laneway.hosts.linux.exclusive_open import ExclusiveProbe
 from laneway.hosts.linux.mounts import Mount, parse_swaps, read_mounts
 from laneway.hosts.linux.tree import HostTree
 from laneway.hosts.linux.use_findings import UseCode, UseFindings
-
-ExclusiveProbe = Callable[[str], bool | None]
-"""Whether someone holds the block device of this kernel name for itself alone; None if that cannot be told."""
 
 _HELD_BY_SIGNATURE = {
     "zfs_member": UseCode.HELD_BY_ZFS,
@@ -123,12 +118,12 @@ class BlockUse:
     def _find_exclusive(self, exclusive: ExclusiveProbe) -> None:
         """Looks at the disks that no other use was found of: those of ZFS, DRBD, a mount in a container."""
         unknown: set[PciAddress] = set()
-        for disk in self._disks():
+        disks = [disk for disk in self._disks() if not self._devices.functions[disk] <= self._findings.uses.keys()]
+        answers = exclusive(disks)
+        for disk in disks:
             functions = self._devices.functions[disk]
-            if functions <= self._findings.uses.keys():
-                continue
-            held = exclusive(disk)
-            if held is False:
+            held = answers.get(disk)
+            if held is False or functions <= self._findings.uses.keys():
                 continue
             code, detail = self._signature_use(disk) or (UseCode.HELD_OPEN, disk)
             if held or code is UseCode.HELD_BY_ZFS:
@@ -195,21 +190,3 @@ def _udev_properties(text: str) -> dict[str, str]:
     """The properties of a device in udev's database (the lines ``E:KEY=value``)."""
     pairs = (line[2:].partition("=") for line in text.splitlines() if line.startswith("E:"))
     return {key: value for key, _, value in pairs}
-
-
-def open_exclusively(name: str) -> bool | None:
-    """Asks the kernel whether the block device is held: open(2) with O_EXCL fails with EBUSY then.
-
-    Nothing is read or written, and the device is let go at once. A drive without a medium is not
-    held. None where the node is missing or may not be opened.
-    """
-    try:
-        descriptor = os.open(f"/dev/{name.replace('!', '/')}", os.O_RDONLY | os.O_EXCL | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as failure:
-        if failure.errno == errno.EBUSY:
-            return True
-        return False if failure.errno == errno.ENOMEDIUM else None
-    try:
-        return False if stat.S_ISBLK(os.fstat(descriptor).st_mode) else None
-    finally:
-        os.close(descriptor)

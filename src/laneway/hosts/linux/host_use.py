@@ -4,13 +4,15 @@ Everything is read once, by listing what is in use and tracing it down, never fu
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
 from laneway.domain.address import PciAddress
 from laneway.domain.inventory import HostUse, Opener, Problem
 from laneway.hosts.linux.block_devices import BlockDevices, read_block_devices
-from laneway.hosts.linux.block_use import BlockUse, ExclusiveProbe, open_exclusively
+from laneway.hosts.linux.block_use import BlockUse
 from laneway.hosts.linux.console import find_boot_console
+from laneway.hosts.linux.exclusive_open import ExclusiveProbe, ask_the_kernel, nobody_can_be_asked
 from laneway.hosts.linux.function_paths import FunctionPaths
 from laneway.hosts.linux.network_use import find_moved_interfaces, find_network_use, read_network_devices
 from laneway.hosts.linux.openers import (
@@ -44,13 +46,14 @@ def host_use(
     some kind of use could not be looked at, with a note in the problems. ``live`` tells that ``root``
     is the running system, so that the kernel may be asked too. Where the directories have been
     listed already, ``entries`` saves looking into each again; ``exclusive`` replaces the question
-    whether a disk is held by open(O_EXCL). Nothing is written and nothing raised.
+    which disks are held by open(O_EXCL). Nothing is written and nothing raised.
     """
     tree = HostTree(root)
     findings = UseFindings()
     paths = FunctionPaths(functions, entries)
     findings.not_known(paths.unplaced, "the tree does not show where the functions stand below sys/devices")
-    blocks = _find_block_use(tree, paths, findings, functions, exclusive or (open_exclusively if live else _not_asked))
+    ask = exclusive or (partial(ask_the_kernel, tree=tree) if live else nobody_can_be_asked)
+    blocks = _find_block_use(tree, paths, findings, functions, ask)
     _find_network_use(tree, paths, findings, functions, live=live)
     find_boot_console(tree, paths, findings)
     find_node_use(tree, nodes or read_open_nodes(tree, live=live), blocks, paths, findings)
@@ -102,8 +105,3 @@ def _find_network_use(
         return
     find_network_use(tree, devices, findings, live=live)
     find_moved_interfaces(tree, paths, devices, findings)
-
-
-def _not_asked(_disk: str) -> None:
-    """Of a captured tree, nobody can be asked."""
-    return

@@ -1,6 +1,6 @@
 """Which processes hold device nodes open, and which PCI functions those nodes belong to."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,6 +10,7 @@ from laneway.domain.tracking.blocking import is_vfio_driver
 from laneway.hosts.linux.block_devices import BlockDevices
 from laneway.hosts.linux.function_paths import FunctionPaths, device_path
 from laneway.hosts.linux.tree import HostTree
+from laneway.hosts.linux.udev import is_of_udev
 from laneway.hosts.linux.use_findings import UseCode, UseFindings
 
 _NODE_CLASSES = {
@@ -23,14 +24,15 @@ _NODE_CLASSES = {
 }
 """The classes of sysfs whose devices are character nodes, with the folder of /dev that they are in."""
 
-_UDEV = frozenset({"(udev-worker)", "systemd-udevd", "udevd"})
-"""udev looks at every new disk, and at every disk that was written to, for a moment: that is no use of it."""
+_OF_EVERYBODY = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts/", "shm/", "console", "kmsg")
+"""How the nodes begin that many processes hold and that nobody asks about here."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenNodes:
-    """The device nodes that processes hold: ``holders`` by path below /dev.
+    """The device nodes that processes hold: ``holders`` by path below /dev, but of terminals and the like.
 
+    udev holds none: it looks at every new device, and at every disk that was written to, for a moment.
     ``complete`` tells whether every process could be looked at: only root may, and only where the
     tree has /proc/PID/fd.
     """
@@ -52,13 +54,18 @@ def read_open_nodes(tree: HostTree, *, live: bool) -> OpenNodes:
             denied = denied or tree.exists(f"proc/{pid}/fd")
             continue
         seen += 1
-        for descriptor in descriptors:
-            target = tree.link(f"proc/{pid}/fd/{descriptor}")
-            if target is not None and target.startswith("/dev/"):
-                node = target[5:].removesuffix(" (deleted)")
-                holders.setdefault(node, set()).add(int(pid))
+        for node in _nodes_held(tree, pid, descriptors):
+            holders.setdefault(node, set()).add(int(pid))
     visible = tree.exists("proc/1") if live else seen > 0
     return OpenNodes({node: frozenset(pids) for node, pids in holders.items()}, complete=visible and not denied)
+
+
+def _nodes_held(tree: HostTree, pid: str, descriptors: Iterable[str]) -> set[str]:
+    """The nodes that a process keeps open; none where it has ended meanwhile."""
+    targets = (tree.link(f"proc/{pid}/fd/{descriptor}") for descriptor in descriptors)
+    nodes = {target[5:].removesuffix(" (deleted)") for target in targets if target and target.startswith("/dev/")}
+    nodes = {node for node in nodes if not node.startswith(_OF_EVERYBODY)}
+    return nodes if nodes and not is_of_udev(tree, int(pid)) and tree.exists(f"proc/{pid}") else set()
 
 
 def process_name(tree: HostTree, pid: int) -> str | None:
@@ -77,9 +84,7 @@ def find_node_use(
     for node, functions in owners.items():
         for pid in nodes.holders.get(node, ()):
             name = process_name(tree, pid)
-            if name not in _UDEV:
-                use = f"/dev/{node} by {name or 'a process'} ({pid})"
-                findings.add(functions, UseCode.DEVICE_NODE_OPEN, use)
+            findings.add(functions, UseCode.DEVICE_NODE_OPEN, f"/dev/{node} by {name or 'a process'} ({pid})")
     if not nodes.complete:
         findings.not_known(
             set().union(*owners.values()) - findings.uses.keys(),
