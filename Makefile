@@ -10,7 +10,7 @@ PIP_COMPILE := CUSTOM_COMPILE_COMMAND="make requirements" $(BIN)/pip-compile --q
 CLEAN_ENV := env -u LANEWAY_CONFIG
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-libvirt test-vm demo bench lint format requirements clean
+.PHONY: help run test test-libvirt test-nova test-vm demo bench lint format requirements clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -29,6 +29,9 @@ test-libvirt: $(VENV)/.dev ## The libvirt driver on a real libvirt, without a da
 
 test-wine: $(VENV)/.dev ## The tests on a Windows Python, under Wine
 	@$(CLEAN_ENV) tests/wine/run.sh
+
+test-nova: $(VENV)/.dev $(NOVA_VENV)/.peer ## What Laneway tells nova of, on nova's own tracker
+	@$(CLEAN_ENV) $(BIN)/pytest tests/with_nova
 
 test-vm: $(VENV)/.dev ## The tests on real Linux hosts with an IOMMU, SR-IOV and libvirt, which QEMU emulates
 	@tests/vm/run.sh

@@ -47,3 +47,18 @@ def is_network_vf(function: PciFunction, parent: PciFunction | None) -> bool:
     if function.class_code is not None:
         return function.class_code.startswith(_NETWORK_CLASS)
     return bool(function.netdevs or (parent is not None and parent.netdevs))
+
+
+def network_capabilities(function: PciFunction, parent: PciFunction | None) -> tuple[str, ...]:
+    """The features of all interfaces of a network VF, each once, in the order met (rule C27)."""
+    if not is_network_vf(function, parent):
+        return ()
+    return tuple(dict.fromkeys(feature for netdev in function.netdevs or () for feature in netdev.features or ()))
+
+
+def place_under_pf(function: PciFunction, parent: PciFunction | None) -> tuple[str, int] | None:
+    """The MAC of a network VF's PF and the VF's number: both, or None (rule C29)."""
+    pf_mac_address = mac_address(parent)
+    if not is_network_vf(function, parent) or pf_mac_address is None or function.vf_index is None:
+        return None
+    return pf_mac_address, function.vf_index

@@ -9,6 +9,7 @@ from laneway.cli import output
 from laneway.cli.command import Example, Settings, laneway_command
 from laneway.cli.exit_status import ExitStatus
 from laneway.cli.host import device_names, open_host
+from laneway.domain.errors import ErrorCode, LanewayError
 
 if TYPE_CHECKING:
     from laneway.bootstrap import LocalHost
@@ -21,16 +22,27 @@ if TYPE_CHECKING:
     Example("laneway devices --tree", "By NUMA node, root and switch, to see what stands close together"),
     Example("laneway devices --json | jq '.functions[] | select(.device.status == \"available\")'", "For a program"),
     Example("laneway devices --snapshot gpu-1.json --config gpu-1.toml", "Of another host, from its inventory"),
+    Example("laneway devices --format nova", "For a nova virt driver"),
 )
 @click.option("--tree", is_flag=True, help="Show the devices by NUMA node, root and bridge.")
 @click.option("--all", "every", is_flag=True, help="List every function: bridges, system peripherals, each VF.")
-def command(settings: Settings, tree: bool, every: bool) -> int:
+@click.option(
+    "--format",
+    "peer",
+    type=click.Choice(["nova"]),
+    help="Print what a nova virt driver returns for pci_passthrough_devices, in JSON; nova's config admits them.",
+)
+def command(settings: Settings, tree: bool, every: bool, peer: str | None) -> int:
     """List the PCI functions of this host: which may be handed out, who holds them, and why the others may not.
 
     STATUS says "available" of what can be claimed, "blocked" of what a device spec admits but something stands
     in the way of (NOTES say what), "unclaimable" and "unavailable" of what a relative is claimed or taken from:
     a VF of a PF, or a member of the same IOMMU group.
     """
+    if peer is not None:
+        if tree or every:
+            raise LanewayError(ErrorCode.USAGE, "--format prints a list of its own; leave --tree and --all out")
+        return _print_for_nova(settings)
     host = open_host(settings)
     view = host.look()
     if settings.as_json:
@@ -54,6 +66,16 @@ def command(settings: Settings, tree: bool, every: bool) -> int:
             notes=len(host.warnings),
         )
     )
+    return ExitStatus.YES
+
+
+def _print_for_nova(settings: Settings) -> int:
+    """The facts alone: neither config nor state is read."""
+    from laneway import bootstrap
+    from laneway.cli.host import source_of
+    from laneway.openstack.nova_devices import nova_devices
+
+    output.write_json(nova_devices(bootstrap.discover(source_of(settings))))
     return ExitStatus.YES
 
 

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 
 from laneway.domain.address import PciAddress
 from laneway.domain.device import ExtraInfo, PciDevice
-from laneway.domain.function_facts import card_serial_number, first_netdev, is_network_vf, mac_address
+from laneway.domain.function_facts import (
+    card_serial_number,
+    first_netdev,
+    mac_address,
+    network_capabilities,
+    place_under_pf,
+)
 from laneway.domain.inventory import DevType, Inventory, PciFunction
 from laneway.domain.specs.device_spec import DeviceSpecs, PciDeviceSpec
 from laneway.domain.specs.refusal import Refusal, why_not
@@ -47,24 +53,17 @@ def admit_function(function: PciFunction, parent: PciFunction | None, specs: Dev
 
 def _extra_info(function: PciFunction, parent: PciFunction | None, spec: PciDeviceSpec) -> ExtraInfo:
     """Rules C27 to C31. The mapping of tags is the spec's own, shared by all its devices."""
-    network_vf = is_network_vf(function, parent)
-    pf_mac_address = mac_address(parent) if network_vf else None
-    vf_num = function.vf_index if pf_mac_address is not None else None
+    pf_mac_address, vf_num = place_under_pf(function, parent) or (None, None)
     pf_netdev = first_netdev(parent)
     return ExtraInfo(
         tags=spec.tags,
         binding=spec.binding,
         cleaning=spec.cleaning,
         allow_in_use=spec.allow_in_use,
-        network_capabilities=_network_capabilities(function) if network_vf and function.netdevs else (),
-        pf_mac_address=pf_mac_address if vf_num is not None else None,
+        network_capabilities=network_capabilities(function, parent),
+        pf_mac_address=pf_mac_address,
         vf_num=vf_num,
         card_serial_number=card_serial_number(function, parent),
         parent_ifname=pf_netdev.name if pf_netdev is not None else None,
         mac_address=mac_address(function) if function.dev_type is DevType.PF else None,
     )
-
-
-def _network_capabilities(function: PciFunction) -> tuple[str, ...]:
-    """The features of all interfaces of the function, each once, in the order met."""
-    return tuple(dict.fromkeys(feature for netdev in function.netdevs or () for feature in netdev.features or ()))
