@@ -50,6 +50,22 @@ def test_every_vnic_type_is_served_left_alone_or_cyborgs() -> None:
             assert (request_of(Port(vnic_type=vnic_type), "port-0") is None) is (vnic_type in NEEDS_NONE)
 
 
+@pytest.mark.parametrize(
+    ("own", "of_guest", "policy"),
+    [
+        pytest.param("required", "socket", "required", id="its own"),
+        pytest.param(None, "socket", "socket", id="that of flavor or image"),
+        pytest.param(None, None, "legacy", id="nova's default"),
+    ],
+)
+def test_the_policy_of_a_port_is(own: str | None, of_guest: str | None, policy: str) -> None:
+    """Rule C60."""
+    given, guest_policy = (None if text is None else NumaPolicy(text) for text in (own, of_guest))
+    request = request_of(Port(vnic_type=VnicType.DIRECT, numa_policy=given), "port-0", guest_policy=guest_policy)
+    assert request is not None
+    assert request.numa_policy == policy
+
+
 @pytest.mark.parametrize(("trusted", "tags"), [(None, {}), (True, {"trusted": True}), (False, {"trusted": False})])
 def test_trust_is_asked_for_only_if_the_port_speaks_of_it(trusted: bool | None, tags: dict[str, bool]) -> None:
     request = request_of(Port(vnic_type=VnicType.DIRECT, trusted=trusted), "port-0")

@@ -60,9 +60,10 @@ class Port:
     id: str | None = None
 
 
-def request_of(port: Port, name: str) -> DeviceRequest | None:
+def request_of(port: Port, name: str, *, guest_policy: NumaPolicy | None = None) -> DeviceRequest | None:
     """The request for the port's device, or None where it needs no PCI device (rules C69, C70).
 
+    ``guest_policy`` is that of flavor or image, which the port's own beats (rule C60).
     Raises LanewayError(not_supported) for a port whose device Cyborg chooses.
     """
     if port.vnic_type in _BY_CYBORG:
@@ -84,9 +85,9 @@ def request_of(port: Port, name: str) -> DeviceRequest | None:
     return DeviceRequest(
         name=name,
         alternatives=(Alternative(dev_type=need.dev_type, tags=tags),),
-        numa_policy=port.numa_policy or NumaPolicy.LEGACY,
+        numa_policy=port.numa_policy or guest_policy or NumaPolicy.LEGACY,
         attach=need.attach,
-        requester=port.id,
+        requester=port.id or name,
     )
 
 
