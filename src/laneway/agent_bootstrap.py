@@ -91,7 +91,7 @@ class AgentParts:
         return config
 
     def open_driver(self, config: Config) -> HostDriver:
-        return open_driver(config.driver, root=self._source.root, snapshot=self._source.snapshot)
+        return open_driver(config.driver, uri=config.uri, root=self._source.root, snapshot=self._source.snapshot)
 
     def connect(self, config: Config) -> "ControlPlane":
         """The use cases in this process; the database is opened when they are first needed."""

@@ -138,7 +138,7 @@ def open_host(source: Source) -> LocalHost:
     nothing of the host can be read.
     """
     config = load_config(source.config, nova_conf=source.nova_conf)
-    driver = open_driver(config.driver, root=source.root, snapshot=source.snapshot)
+    driver = open_driver(config.driver, uri=config.uri, root=source.root, snapshot=source.snapshot)
     inventory = driver.discover()
     findings = check_on_host(config, inventory)
     findings.raise_errors()
@@ -155,9 +155,10 @@ def open_host(source: Source) -> LocalHost:
 def host_name(config: Config, inventory: Inventory, source: Source) -> str:
     """The name under which a host is stored: the config's, else the inventory's, else this machine's.
 
-    A capture that has no name is not taken for this machine, whose claims it would mix with its own.
+    A capture or another host that has no name is not taken for this machine, whose claims it would mix with its own.
     """
-    return config.host or inventory.host or (_machine_name() if source.is_this_machine else UNNAMED_HOST)
+    is_this_machine = source.is_this_machine and config.uri is None
+    return config.host or inventory.host or (_machine_name() if is_this_machine else UNNAMED_HOST)
 
 
 def discover(source: Source) -> Inventory:

@@ -35,6 +35,7 @@ def test_everything_that_a_file_says_is_in_the_config(around: Surroundings) -> N
         [host]
         name = "gpu-1"
         driver = "linux"
+        uri = "qemu:///system"
         iommu_groups = "ignore"
         [state]
         path = "state"
@@ -53,13 +54,14 @@ def test_everything_that_a_file_says_is_in_the_config(around: Surroundings) -> N
         """,
         around,
     )
-    assert (config.host, config.driver, config.iommu_groups) == ("gpu-1", "linux", IommuGroups.IGNORE)
+    assert (config.host, config.driver, config.uri) == ("gpu-1", "linux", "qemu:///system")
+    assert config.iommu_groups is IommuGroups.IGNORE
     assert config.state_path == PATH.parent / "state"
     assert config.report_in_placement
     assert config.pci_in_placement
     assert [spec.vendor_id for spec in config.device_specs] == ["10de", "8086"]
     assert [spec.binding for spec in config.device_specs] == [Binding.LIBVIRT, Binding.LANEWAY]
-    assert [spec.place for spec in config.device_specs] == [f"{PATH}:11", f"{PATH}:14"]
+    assert [spec.place for spec in config.device_specs] == [f"{PATH}:12", f"{PATH}:15"]
     assert list(config.aliases.by_name) == ["gpu"]
     assert config.sources == (PATH,)
     assert config.warnings == ()
@@ -106,7 +108,7 @@ numa_policy = "strict"
         ),
         ("[host]\n\npath = 'x'", 'laneway.toml:3: [host] has no key "path"; it belongs in [state]'),
         ("[host]\ndrivr = 'x'", 'laneway.toml:2: [host] has no key "drivr"; did you mean "driver"?'),
-        ("[host]\nzzz = 'x'", 'laneway.toml:2: [host] has no key "zzz"; [host] has name, driver, iommu_groups'),
+        ("[host]\nzzz = 'x'", 'laneway.toml:2: [host] has no key "zzz"; [host] has name, driver, uri, iommu_groups'),
         (
             "[host]\niommu_groups = 'maybe'",
             'laneway.toml:2: iommu_groups "maybe" in [host] is not possible; write "enforce" or "ignore"',

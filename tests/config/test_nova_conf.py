@@ -67,9 +67,11 @@ def test_what_is_not_said_is_as_in_nova(nova_conf: Path, around: Surroundings) -
 
 
 def test_laneways_own_section_says_what_nova_has_no_option_for(nova_conf: Path, around: Surroundings) -> None:
-    nova_conf.write_text("[laneway]\ndriver = linux\niommu_groups = enforce\nstate_path = state\n")
+    nova_conf.write_text(
+        "[laneway]\ndriver = linux\nuri = qemu:///system\niommu_groups = enforce\nstate_path = state\n"
+    )
     config = load_config(nova_conf=[nova_conf], surroundings=around)
-    assert (config.driver, config.iommu_groups) == ("linux", IommuGroups.ENFORCE)
+    assert (config.driver, config.uri, config.iommu_groups) == ("linux", "qemu:///system", IommuGroups.ENFORCE)
     assert config.state_path == nova_conf.parent / "state"
 
 
@@ -138,7 +140,7 @@ zzz = 1
         "[pci]report_in_placement is not possible: Unexpected boolean value 'maybe'",
         "[laneway]iommu_groups is not possible: Valid values are [enforce, ignore], but found 'strict'",
         '[laneway] has no option "stat_path"; did you mean "state_path"?',
-        '[laneway] has no option "zzz"; it has driver, iommu_groups, state_path',
+        '[laneway] has no option "zzz"; it has driver, uri, iommu_groups, state_path',
     ):
         assert expected in messages
 

@@ -32,12 +32,13 @@ def test_a_config_may_appear_where_there_was_none() -> None:
 
 
 def test_what_needs_a_restart_is_told_all_at_once() -> None:
-    new = replace(RUNNING, host=None, driver="libvirt", state_path=Path("/other"))
+    new = replace(RUNNING, host=None, driver="libvirt", uri="qemu:///system", state_path=Path("/other"))
     with pytest.raises(ConfigError) as caught:
         check_reload(RUNNING, new)
     assert [(problem.option, problem.message) for problem in caught.value.problems] == [
         ("host.name", f'{FILE}: host.name is not given, and was "gpu-1" when the agent started; {RESTART}'),
         ("host.driver", f'{FILE}: host.driver is "libvirt", and was "linux" when the agent started; {RESTART}'),
+        ("host.uri", f'{FILE}: host.uri is "qemu:///system", and was not given when the agent started; {RESTART}'),
         (
             "state.path",
             f'{FILE}: state.path is "{Path("/other")}", and was "{Path("/state")}" when the agent started; {RESTART}',

@@ -43,6 +43,28 @@ def test_a_user_has_folders_of_its_own(
     assert around.usual_configs[1] == Path(config.replace("HOME", home))
 
 
+def test_the_config_of_all_users_stands_in_etc(around: Surroundings) -> None:
+    assert around.usual_configs[0] == around.root / "etc/laneway/laneway.toml"
+
+
+@pytest.mark.parametrize(
+    ("environment", "folder"),
+    [
+        ({"PROGRAMDATA": f"{ROOT}shared"}, f"{ROOT}shared"),
+        ({"PROGRAMDATA": "shared"}, "ROOT/ProgramData"),
+        ({"PROGRAMDATA": ""}, "ROOT/ProgramData"),
+        ({}, "ROOT/ProgramData"),
+    ],
+    ids=["as Windows says", "a relative path does not count", "empty", "not said"],
+)
+def test_on_windows_it_stands_in_program_data(
+    around: Surroundings, environment: Mapping[str, str], folder: str
+) -> None:
+    around = replace(around, environment=environment, is_windows=True)
+    expected = Path(folder.replace("ROOT", str(around.root))) / "Laneway" / "laneway.toml"
+    assert around.usual_configs[0] == expected
+
+
 @pytest.mark.parametrize(
     ("named", "resolved"),
     [("/srv/x", "/srv/x"), ("x/y", "/etc/laneway/x/y"), ("~", "HOME"), ("~/x", "HOME/x"), ("~x", "/etc/laneway/~x")],
@@ -58,6 +80,7 @@ def test_this_process_has_its_own_surroundings() -> None:
     assert here.is_root == (getattr(os, "geteuid", lambda: 1)() == 0)
     assert here.environment is os.environ
     assert here.root == Path("/")
+    assert here.is_windows == (os.name == "nt")
 
 
 def test_a_system_without_root_has_no_root_user(monkeypatch: pytest.MonkeyPatch) -> None:

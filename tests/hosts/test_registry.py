@@ -48,7 +48,18 @@ class StandingBack(Working):
         return SnapshotHostDriver(Inventory(functions=(), host="seen through other software"))
 
 
-WORKING, FAILING, STANDING_BACK = (f"{__name__}:{kind.__name__}" for kind in (Working, Failing, StandingBack))
+class ConnectingTo(Working):
+    def connecting_to(self, uri: str) -> HostDriver:
+        return SnapshotHostDriver(Inventory(functions=(), host=f"at {uri}"))
+
+
+class ConnectingInVain(ConnectingTo, Failing):
+    pass
+
+
+WORKING, FAILING, STANDING_BACK, CONNECTING, CONNECTING_IN_VAIN = (
+    f"{__name__}:{kind.__name__}" for kind in (Working, Failing, StandingBack, ConnectingTo, ConnectingInVain)
+)
 
 
 @pytest.fixture
@@ -135,6 +146,31 @@ def test_a_driver_by_name(install) -> None:  # type: ignore[no-untyped-def]
     assert open_driver("b").discover().host == "of another package"
     assert "wrong phase" in refusal(name="a").message
     assert "'c'; installed are a, b" in refusal(name="c").message
+
+
+@pytest.mark.parametrize("name", ["auto", "c"])
+def test_a_uri_is_for_the_drivers_that_connect_to_one(install, name: str) -> None:  # type: ignore[no-untyped-def]
+    install({"a": WORKING, "b": CONNECTING_IN_VAIN, "c": CONNECTING})
+    assert open_driver(name, uri="node-1").discover().host == "at node-1"
+    assert open_driver("c").discover().host == "of another package"
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("linux", "linux: it reaches no host by a URI"), ("b", "b: the moon is in the wrong phase")],
+    ids=["a driver of this machine alone", "a driver that cannot work"],
+)
+def test_a_uri_that_no_driver_can_reach(install, name: str, reason: str) -> None:  # type: ignore[no-untyped-def]
+    install({"linux": WORKING, "b": CONNECTING_IN_VAIN})
+    for asked in (name, "auto"):
+        assert "no host driver can reach node-1" in refusal(name=asked, uri="node-1").message
+        assert reason in refusal(name=asked, uri="node-1").message
+
+
+def test_a_capture_is_the_host_whatever_the_uri(tmp_path: Path) -> None:
+    file = tmp_path / "host.json"
+    file.write_bytes(encode_inventory(FULL_INVENTORY))
+    assert open_driver("libvirt", uri="node-1", snapshot=file).discover() == FULL_INVENTORY
 
 
 def test_a_captured_tree_is_read_by_the_driver_that_can(install, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

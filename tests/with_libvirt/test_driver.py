@@ -1,10 +1,12 @@
 """The driver on hosts that libvirt itself makes."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from hosts.libvirt.node_xml import FakeHost
+from laneway.cli import main
 from laneway.domain.address import PciAddress
 from laneway.domain.device import Attach
 from laneway.domain.errors import ErrorCode, LanewayError
@@ -67,3 +69,11 @@ def test_a_libvirt_that_cannot_be_reached(uri: str, capfd: pytest.CaptureFixture
 
 def test_the_factory_makes_it() -> None:
     assert LibvirtHostDriverFactory().unavailable() is None
+
+
+def test_the_config_names_the_host_by_its_uri(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    uri, config = write_node_file(tmp_path / "node.xml"), tmp_path / "laneway.toml"
+    config.write_text(f'[host]\nuri = "{uri}"\n[[device_spec]]\nvendor_id = "10de"\n')
+    assert main(["devices", "--json", "--config", str(config), "--state", str(tmp_path / "state.db")]) == 0
+    functions = json.loads(capsys.readouterr().out)["functions"]
+    assert [one["address"] for one in functions if one["device"] is not None] == [GPU]

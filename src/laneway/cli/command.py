@@ -48,7 +48,7 @@ def common_options() -> list[click.Parameter]:
             help_text="Use the [pci] section of this nova.conf in its place; of several the later overrides.",
         ),
         _file("--snapshot", metavar="FILE", help_text="Read the devices from an inventory, not from this host."),
-        _file("--root", metavar="DIR", help_text="Read the devices from a captured tree: DIR/sys, DIR/proc."),
+        _file("--root", metavar="PATH", help_text="Read the devices from a captured tree, or a recording of Windows."),
         _file("--state", metavar="FILE", help_text="Keep the state in this database."),
         click.Option(["--json", "as_json"], is_flag=True, help="Answer in JSON."),
         click.Option(

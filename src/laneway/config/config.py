@@ -17,9 +17,9 @@ class Config:
     """A config that is free of errors. With no config at all it hands out nothing.
 
     ``host`` is the host's name where the operator gives one, ``driver`` a name of the entry point
-    group ``laneway.host_drivers`` or ``auto``. ``state_path`` is a folder, made when first written
-    to. ``sources`` are the files it came from, in the order read; ``warnings`` what they hold
-    that is probably not meant.
+    group ``laneway.host_drivers`` or ``auto``, ``uri`` where the driver finds the host if not on this
+    machine. ``state_path`` is a folder, made when first written to. ``sources`` are the files it came
+    from, in the order read; ``warnings`` what they hold that is probably not meant.
     """
 
     state_path: Path
@@ -27,6 +27,7 @@ class Config:
     aliases: Aliases = field(default_factory=Aliases)
     host: str | None = None
     driver: str = AUTO_DRIVER
+    uri: str | None = None
     iommu_groups: IommuGroups = IommuGroups.ENFORCE
     report_in_placement: bool = False
     pci_in_placement: bool = False

@@ -52,6 +52,7 @@ def read_laneway_toml(path: Path, text: str, surroundings: Surroundings) -> Conf
         aliases=aliases,
         host=values.text("host.name"),
         driver=values.text("host.driver") or AUTO_DRIVER,
+        uri=values.text("host.uri"),
         iommu_groups=IommuGroups(values.text("host.iommu_groups") or IommuGroups.ENFORCE),
         state_path=_state_path(values, path, surroundings),
         report_in_placement=report_in_placement,

@@ -20,8 +20,8 @@ def load_config(
 
     ``path`` is a ``laneway.toml``, ``nova_conf`` files of nova and folders of such (read in order,
     later ones override). With neither it is the file that the environment variable LANEWAY_CONFIG
-    names, else /etc/laneway/laneway.toml, else laneway.toml in the user's config folder, else an
-    empty config, which hands out nothing.
+    names, else /etc/laneway/laneway.toml (on Windows in its ProgramData), else laneway.toml in the
+    user's config folder, else an empty config, which hands out nothing.
 
     Raises ConfigError with all errors of the file, LanewayError(usage) where both are named, and
     LanewayError(not_supported) for a ``nova.conf`` without oslo.config.

@@ -47,10 +47,11 @@ REPORT_IN_PLACEMENT = NovaOption("pci", "report_in_placement")
 PCI_IN_PLACEMENT = NovaOption("filter_scheduler", "pci_in_placement")
 HOST = NovaOption("DEFAULT", "host")
 DRIVER = NovaOption(OWN_SECTION, "driver")
+URI = NovaOption(OWN_SECTION, "uri")
 IOMMU_GROUPS = NovaOption(OWN_SECTION, "iommu_groups")
 STATE_PATH = NovaOption(OWN_SECTION, "state_path")
 
-NOVA_OPTIONS = (DEVICE_SPEC, ALIAS, REPORT_IN_PLACEMENT, PCI_IN_PLACEMENT, HOST, DRIVER, IOMMU_GROUPS, STATE_PATH)
+NOVA_OPTIONS = (DEVICE_SPEC, ALIAS, REPORT_IN_PLACEMENT, PCI_IN_PLACEMENT, HOST, DRIVER, URI, IOMMU_GROUPS, STATE_PATH)
 
 
 def read_nova_conf(paths: Sequence[Path], surroundings: Surroundings) -> Config:
@@ -74,6 +75,7 @@ def read_nova_conf(paths: Sequence[Path], surroundings: Surroundings) -> Config:
     values, places = reader.entries(ALIAS)
     aliases = parse_aliases(values, findings, pci_in_placement=pci_in_placement, places=places)
     driver = reader.text(DRIVER) or AUTO_DRIVER
+    uri = reader.text(URI)
     iommu_groups = reader.text(IOMMU_GROUPS) or IommuGroups.IGNORE
     state_path = reader.text(STATE_PATH)
     host = reader.text(HOST)
@@ -83,6 +85,7 @@ def read_nova_conf(paths: Sequence[Path], surroundings: Surroundings) -> Config:
         aliases=aliases,
         host=host,
         driver=driver,
+        uri=uri,
         iommu_groups=IommuGroups(iommu_groups),
         state_path=surroundings.resolve(state_path, beside=paths[0]) if state_path else surroundings.state_path,
         report_in_placement=report_in_placement,
@@ -120,7 +123,7 @@ def _read_files(paths: Sequence[Path]) -> cfg.ConfigOpts:
         conf.register_opt(cfg.MultiStrOpt(option.key, default=[], deprecated_opts=option.deprecated), option.section)
     for option in (REPORT_IN_PLACEMENT, PCI_IN_PLACEMENT):
         conf.register_opt(cfg.BoolOpt(option.key, default=False), option.section)
-    for option in (HOST, DRIVER, STATE_PATH):
+    for option in (HOST, DRIVER, URI, STATE_PATH):
         conf.register_opt(cfg.StrOpt(option.key), option.section)
     conf.register_opt(cfg.StrOpt(IOMMU_GROUPS.key, choices=list(IommuGroups)), IOMMU_GROUPS.section)
     # Without a handler Python prints what oslo.config logs of old names, which are reported with their places.

@@ -51,6 +51,7 @@ class Option:
 OPTIONS = (
     Option("host", "name"),
     Option("host", "driver"),
+    Option("host", "uri"),
     Option("host", "iommu_groups", choices=tuple(IommuGroups)),
     Option("state", "path"),
     Option("placement", "report_in_placement", Kind.BOOLEAN),

@@ -18,6 +18,7 @@ def check_reload(before: Config, after: Config) -> None:
         settings = (
             ("host.name", before.host, after.host),
             ("host.driver", before.driver, after.driver),
+            ("host.uri", before.uri, after.uri),
             ("state.path", str(before.state_path), str(after.state_path)),
         )
         for option, old, new in settings:

@@ -9,6 +9,9 @@ from typing import Self
 CONFIG_VARIABLE = "LANEWAY_CONFIG"
 """The environment variable that names the config file."""
 
+PROGRAM_DATA = "PROGRAMDATA"
+"""Windows' own variable, in capitals as Python has all of them there."""
+
 FILE_NAME = "laneway.toml"
 
 
@@ -20,6 +23,7 @@ class Surroundings:
     home: Path
     is_root: bool
     root: Path = Path("/")
+    is_windows: bool = False
 
     @classmethod
     def here(cls) -> Self:
@@ -32,7 +36,7 @@ class Surroundings:
             home = Path.home()
         except RuntimeError:
             home = Path("/")
-        return cls(environment=os.environ, home=home, is_root=effective_user == 0)
+        return cls(environment=os.environ, home=home, is_root=effective_user == 0, is_windows=os.name == "nt")
 
     @property
     def named_config(self) -> Path | None:
@@ -43,7 +47,7 @@ class Surroundings:
     @property
     def usual_configs(self) -> tuple[Path, ...]:
         """Where a config is looked for that nobody named; the first that exists is used."""
-        return (self.root / "etc" / "laneway" / FILE_NAME, self._user_folder("XDG_CONFIG_HOME", ".config") / FILE_NAME)
+        return (self._system_folder / FILE_NAME, self._user_folder("XDG_CONFIG_HOME", ".config") / FILE_NAME)
 
     @property
     def state_path(self) -> Path:
@@ -57,6 +61,14 @@ class Surroundings:
         if named == "~" or named.startswith("~/"):
             return self.home / named[2:]
         return beside.absolute().parent / named
+
+    @property
+    def _system_folder(self) -> Path:
+        """Where the configs of all users stand. Windows tells where it keeps what belongs to all of them."""
+        if not self.is_windows:
+            return self.root / "etc" / "laneway"
+        named = Path(self.environment.get(PROGRAM_DATA, ""))
+        return (named if named.is_absolute() else self.root / "ProgramData") / "Laneway"
 
     def _user_folder(self, variable: str, default: str) -> Path:
         """Laneway's folder of this kind; a relative path in the variable does not count (XDG base directories)."""

@@ -28,18 +28,30 @@ class CaptureReader(Protocol):
 
 
 @runtime_checkable
+class Connecting(Protocol):
+    """A factory whose driver can reach a host by a URI: another machine, or a service of this one."""
+
+    def connecting_to(self, uri: str) -> HostDriver:
+        """The driver for the host that is there. Whether it answers is told by the first discovery."""
+
+
+@runtime_checkable
 class SecondChoice(Protocol):
     """A factory that ``auto`` asks after all others: its driver sees a machine through other software on it."""
 
     stands_back: bool
 
 
-def open_driver(name: str = AUTO, *, root: Path | None = None, snapshot: Path | None = None) -> HostDriver:
+def open_driver(
+    name: str = AUTO, *, uri: str | None = None, root: Path | None = None, snapshot: Path | None = None
+) -> HostDriver:
     """The driver ``name`` for this machine; with ``auto`` the first by name that works here, a second choice last.
 
-    ``root`` is a captured tree of files, or a recording, to read in place of this machine; ``snapshot`` an inventory
-    file, which then is the host whatever the name. Raises LanewayError(host_unreachable), with a
-    reason for each driver, where none is left, and LanewayError(no_permission).
+    With a ``uri`` the host is the one that is there, and only drivers that connect to one are asked.
+    ``root`` is a captured tree of files, or a recording, to read in place of this machine; ``snapshot``
+    an inventory file, which then is the host whatever the name. Both go before a ``uri``. Raises
+    LanewayError(host_unreachable), with a reason for each driver, where none is left, and
+    LanewayError(no_permission).
     """
     if snapshot is not None:
         _require_access(snapshot)
@@ -52,12 +64,26 @@ def open_driver(name: str = AUTO, *, root: Path | None = None, snapshot: Path | 
                 ErrorCode.HOST_UNREACHABLE, f"the captured tree {root} does not exist; {what}", {"root": str(root)}
             )
         return _open_capture(name, root)
+    if uri is not None:
+        return _connect(name, uri)
     reasons: dict[str, str | None] = {}
     for driver, factory in _factories(name).items():
         reasons[driver] = factory.unavailable()
         if reasons[driver] is None:
             return factory()
     raise _unreachable("no host driver works here", reasons)
+
+
+def _connect(name: str, uri: str) -> HostDriver:
+    reasons: dict[str, str | None] = {}
+    for driver, factory in _factories(name).items():
+        if not isinstance(factory, Connecting):
+            reasons[driver] = "it reaches no host by a URI"
+            continue
+        reasons[driver] = factory.unavailable()
+        if reasons[driver] is None:
+            return factory.connecting_to(uri)
+    raise _unreachable(f"no host driver can reach {uri}", reasons)
 
 
 def _require_access(path: Path) -> None:

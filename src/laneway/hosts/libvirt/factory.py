@@ -13,7 +13,7 @@ HOW_TO_INSTALL = (
 
 
 class LibvirtHostDriverFactory:
-    """The driver for the libvirt of the machine that this runs on."""
+    """The driver for the libvirt of the machine that this runs on, or of the one that a URI names."""
 
     stands_back = True
     """See ``SecondChoice``: the driver of the operating system itself knows more of this machine."""
@@ -26,3 +26,9 @@ class LibvirtHostDriverFactory:
         from laneway.hosts.libvirt.driver import LibvirtHostDriver  # noqa: PLC0415 - late, see the module
 
         return LibvirtHostDriver()
+
+    def connecting_to(self, uri: str) -> "LibvirtHostDriver":
+        """See ``Connecting``; ``uri`` is one of libvirt's connection URIs, such as ``qemu+ssh://root@node-1/system``."""
+        from laneway.hosts.libvirt.driver import LibvirtHostDriver  # noqa: PLC0415 - late, see the module
+
+        return LibvirtHostDriver(uri)
