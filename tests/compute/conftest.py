@@ -4,20 +4,20 @@ from collections.abc import Iterator
 
 import pytest
 
-from laneway.compute.agent_lock import AgentLock
+from laneway.compute.process_lock import ProcessLock
 
 
 @pytest.fixture(autouse=True)
 def _locks_are_given_back(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A service in a test does not end with its process, so what it holds has to be let go (a warning since 3.13)."""
-    taken: list[AgentLock] = []
-    take = AgentLock.take
+    taken: list[ProcessLock] = []
+    take = ProcessLock.take
 
-    def remembered(lock: AgentLock) -> bool:
+    def remembered(lock: ProcessLock) -> bool:
         taken.append(lock)
         return take(lock)
 
-    monkeypatch.setattr(AgentLock, "take", remembered)
+    monkeypatch.setattr(ProcessLock, "take", remembered)
     yield
     for lock in taken:
         lock.free()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from laneway.compute.agent_files import AgentFiles
-from laneway.compute.agent_lock import AgentLock
+from laneway.compute.process_lock import ProcessLock
 from laneway.contracts.agent_status import AgentStatus, DeviceCounts, encode_agent_status
 from laneway.domain.errors import ErrorCode, LanewayError
 
@@ -119,36 +119,36 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
 
 
 def test_files_that_are_not_for_this_user_are_told_as_such(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def forbidden(_lock: AgentLock) -> bool:
+    def forbidden(_lock: ProcessLock) -> bool:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(AgentLock, "is_taken", forbidden)
+    monkeypatch.setattr(ProcessLock, "is_taken", forbidden)
     with pytest.raises(LanewayError, match="this user may not use the files of the agent in") as caught:
         AgentFiles(database).read()
     assert caught.value.code is ErrorCode.NO_PERMISSION
 
 
 def test_a_lock_that_may_not_be_read_is_no_free_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lock = AgentLock(tmp_path / "lock")
+    lock = ProcessLock(tmp_path / "lock")
     lock.take()
     monkeypatch.setattr("os.access", lambda *_: False)
     with pytest.raises(PermissionError):
-        AgentLock(tmp_path / "lock").is_taken()
+        ProcessLock(tmp_path / "lock").is_taken()
 
 
 def test_looking_at_a_lock_does_not_take_it(tmp_path: Path) -> None:
-    lock = AgentLock(tmp_path / "lock")
+    lock = ProcessLock(tmp_path / "lock")
     assert not lock.is_taken()
     assert lock.take()
-    assert AgentLock(tmp_path / "lock").is_taken()
+    assert ProcessLock(tmp_path / "lock").is_taken()
     lock.free()
     lock.free()
-    assert not AgentLock(tmp_path / "lock").is_taken()
-    assert AgentLock(tmp_path / "lock").take()
+    assert not ProcessLock(tmp_path / "lock").is_taken()
+    assert ProcessLock(tmp_path / "lock").take()
 
 
 def test_a_lock_is_one_file_and_nothing_is_written_to_it(tmp_path: Path) -> None:
-    lock = AgentLock(tmp_path / "a lock #1?%")
+    lock = ProcessLock(tmp_path / "a lock #1?%")
     lock.take()
-    assert AgentLock(tmp_path / "a lock #1?%").is_taken()
+    assert ProcessLock(tmp_path / "a lock #1?%").is_taken()
     assert [path.stat().st_size for path in tmp_path.iterdir()] == [0]

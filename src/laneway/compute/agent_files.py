@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from laneway.compute.agent_lock import AgentLock
+from laneway.compute.process_lock import ProcessLock
 from laneway.contracts.agent_status import AgentStatus, decode_agent_status, encode_agent_status
 from laneway.domain.errors import ErrorCode, LanewayError
 
@@ -22,7 +22,7 @@ class AgentFiles:
         self._folder = database.parent
         self._prefix = f"{database.stem}.agent"
         self._status = self._folder / f"{self._prefix}.json"
-        self._lock = AgentLock(self._folder / f"{self._prefix}.lock")
+        self._lock = ProcessLock(self._folder / f"{self._prefix}.lock")
 
     # the service's side
 

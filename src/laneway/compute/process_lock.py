@@ -1,4 +1,4 @@
-"""Who is the service over a database: a lock that ends with its process, on every operating system."""
+"""A lock of one process at a time, which ends with its process, on every operating system."""
 
 import os
 import sqlite3
@@ -9,7 +9,7 @@ _WAIT_SECONDS = 0.5
 """Longer than anybody takes to look whether it is held."""
 
 
-class AgentLock:
+class ProcessLock:
     """A lock on a file. SQLite locks files on every system alike, and the system frees them when the process ends."""
 
     def __init__(self, path: Path) -> None:
