@@ -57,7 +57,7 @@ def test_the_wheel_has_every_file_of_the_source(installed: Path) -> None:
 def test_the_wheel_names_its_program_and_its_drivers(installed: Path) -> None:
     (entry_points,) = installed.glob("*.dist-info/entry_points.txt")
     text = entry_points.read_text()
-    assert "[console_scripts]\nlaneway = laneway.cli:main\n" in text
+    assert "[console_scripts]\nlaneway = laneway.__main__:main\n" in text
     for name, reference in METADATA["entry-points"]["laneway.host_drivers"].items():
         assert f"{name} = {reference}\n" in text
 
