@@ -1,6 +1,6 @@
 """The use cases over each store, with a clock that a test sets."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -22,11 +22,15 @@ class CountingStore:
     """A store that counts the transactions, each of which may write."""
 
     inner: Store
-    transactions: int = 0
+    begun: int = 0
 
     def transaction(self, host: str) -> AbstractContextManager[HostTransaction]:
-        self.transactions += 1
+        self.begun += 1
         return self.inner.transaction(host)
+
+    def transactions(self, hosts: Collection[str]) -> AbstractContextManager[Mapping[str, HostTransaction]]:
+        self.begun += 1
+        return self.inner.transactions(hosts)
 
     def read(self, host: str) -> HostState:
         return self.inner.read(host)

@@ -121,9 +121,9 @@ def test_an_id_belongs_to_one_host(fleet: Fleet) -> None:
 
 
 def test_a_check_answers_what_the_claim_would_and_opens_no_transaction(synced: Fleet) -> None:
-    before = synced.store.transactions
+    before = synced.store.begun
     checked = synced.plane.check("h1", claim("vm1", wants(count=2)))
-    assert (synced.store.transactions, held(synced)) == (before, {})
+    assert (synced.store.begun, held(synced)) == (before, {})
     claimed = synced.plane.claim("h1", claim("vm1", wants(count=2)))
     assert (checked.devices, checked.proven_best) == (claimed.devices, claimed.proven_best)
 
@@ -192,25 +192,25 @@ def test_a_cordon_outlives_the_process_and_is_lifted_once(synced: Fleet) -> None
 
 def test_a_sync_in_which_nothing_changed_writes_nothing(synced: Fleet) -> None:
     synced.plane.claim("h1", claim("vm1"), time_to_live=QUARTER)
-    before = synced.store.transactions
+    before = synced.store.begun
     for _ in range(3):
         synced.plane.sync("h1", CARDS)
         synced.plane.sync("h1", report(*CARDS.inventory.functions))
-    assert synced.store.transactions == before
+    assert synced.store.begun == before
 
 
 def test_facts_that_change_are_not_stored_as_they_follow_from_the_next_report(synced: Fleet) -> None:
-    before = synced.store.transactions
+    before = synced.store.begun
     tracker = synced.plane.sync("h1", report(function(OTHER), pf(PF), vf(VF0, PF))).tracker
     assert list(statuses(tracker)) == [OTHER, PF, VF0]
-    assert synced.store.transactions == before
+    assert synced.store.begun == before
 
 
 def test_a_new_boot_is_stored(fleet: Fleet) -> None:
     for boot in ("b1", "b1", "b2", "b2"):
         fleet.plane.sync("h1", replace(CARDS, inventory=replace(CARDS.inventory, boot_id=boot)))
         assert fleet.store.read("h1").boot_id == boot
-    assert fleet.store.transactions == 2
+    assert fleet.store.begun == 2
 
 
 def test_an_inventory_with_an_address_twice_is_refused_and_the_last_one_stays_in_force(synced: Fleet) -> None:

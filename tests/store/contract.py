@@ -26,6 +26,12 @@ def write_and_fail(store: Store, host: str) -> None:
         raise Interrupted
 
 
+def write_on_both_and_fail(store: Store) -> None:
+    with store.transactions(["h1", "h2"]) as open_on:
+        open_on["h2"].write(claimed("vm2", 3, claim="c2"), action="claim", at=NOW)
+        raise Interrupted
+
+
 def write(store: Store, update: Update, action: str = "claim", host: str = "h1") -> None:
     with store.transaction(host) as transaction:
         transaction.write(update, action=action, at=NOW)
@@ -150,6 +156,29 @@ class StoreContract:
     def test_an_empty_update_is_not_logged(self, store: Store) -> None:
         write(store, Update())
         assert store.audit("h1", last=9) == []
+
+    def test_a_transaction_on_several_hosts_stores_all_or_nothing(self, store: Store) -> None:
+        with store.transactions(["h2", "h1"]) as open_on:
+            open_on["h1"].write(claimed("vm1", 1, claim="c1"), action="claim", at=NOW)
+            open_on["h2"].write(claimed("vm1", 2, claim="c1"), action="claim", at=NOW)
+        before = [store.read(host) for host in ("h1", "h2")]
+        assert [list(state.held) for state in before] == [[address(1)], [address(2)]]
+        with pytest.raises(Interrupted):
+            write_on_both_and_fail(store)
+        assert [store.read(host) for host in ("h1", "h2")] == before
+
+    def test_transactions_that_name_hosts_in_another_order_do_not_wait_for_each_other(self, store: Store) -> None:
+        def claim_on_both(worker: int) -> None:
+            hosts = ["h1", "h2"] if worker % 2 else ["h2", "h1"]
+            for turn in range(5):
+                with store.transactions(hosts) as open_on:
+                    for host in hosts:
+                        slot = len(open_on[host].state().held)
+                        change = claimed(f"vm{worker}-{turn}", slot, claim=f"c{worker}-{turn}")
+                        open_on[host].write(change, action="claim", at=NOW)
+
+        in_parallel(4, claim_on_both)
+        assert [len(store.read(host).held) for host in ("h1", "h2")] == [20, 20]
 
     def test_threads_never_get_one_device_twice(self, store: Store) -> None:
         def claim_four(worker: int) -> None:

@@ -78,7 +78,7 @@ class ControlPlane:
         """
         now = self._clock()
         with self._store.transaction(host) as transaction:
-            tracker = self._tracker(host, transaction.state())
+            tracker = self.tracker_on(host, transaction.state())
             with explained(tracker, request):
                 claimed = tracker.claim(request, expires_at=now + time_to_live if time_to_live else None)
             if not claimed.repeated:
@@ -112,7 +112,7 @@ class ControlPlane:
     def adopt(self, host: str, running: RunningVms) -> Adoption:
         """Records what running VMs hold as theirs; what cannot be recorded is told and left as it is."""
         with self._store.transaction(host) as transaction:
-            adoption = plan_adoption(self._tracker(host, transaction.state()), running)
+            adoption = plan_adoption(self.tracker_on(host, transaction.state()), running)
             if not adoption.update.is_empty:
                 transaction.write(adoption.update, action="adopt", at=self._clock())
         return adoption
@@ -127,18 +127,19 @@ class ControlPlane:
 
     def look(self, host: str) -> PciDeviceTracker:
         """The host as it stands: its last report over its stored state, without a lock."""
-        return self._tracker(host, self._store.read(host))
+        return self.tracker_on(host, self._store.read(host))
 
     def _change(self, host: str, action: str, decide: Callable[[PciDeviceTracker], Update]) -> Outcome:
         with self._store.transaction(host) as transaction:
-            tracker = self._tracker(host, transaction.state())
+            tracker = self.tracker_on(host, transaction.state())
             update = decide(tracker)
             if not update.is_empty:
                 transaction.write(update, action=action, at=self._clock())
         tracker.apply(update)
         return Outcome(tracker=tracker, changed=tuple(update.held) or tuple(update.blocks))
 
-    def _tracker(self, host: str, state: HostState) -> PciDeviceTracker:
+    def tracker_on(self, host: str, state: HostState) -> PciDeviceTracker:
+        """The last report of a host over a state of it. Raises LanewayError(host_unreachable) where there is none."""
         report = self._reports.get(host)
         if report is None:
             raise LanewayError(

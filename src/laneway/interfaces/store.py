@@ -1,6 +1,6 @@
 """Where the state of hosts is kept."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -51,6 +51,13 @@ class Store(Protocol):
 
         It is committed when the block ends and rolled back when it raises. Another transaction
         on the same host waits. Raises LanewayError(database_unreachable).
+        """
+
+    def transactions(self, hosts: Collection[str]) -> AbstractContextManager[Mapping[str, HostTransaction]]:
+        """One transaction on several hosts, by their names: all of it is stored on all of them, or nothing.
+
+        The hosts are locked in the order of their names, so that two of these never wait for each
+        other. Otherwise as ``transaction``.
         """
 
     def read(self, host: str) -> HostState:

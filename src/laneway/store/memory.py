@@ -1,7 +1,7 @@
 """A store that lasts as long as the process: for simulations and for tests."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import datetime
 from threading import Lock
@@ -68,11 +68,19 @@ class MemoryStore:
 
     @contextmanager
     def transaction(self, host: str) -> Iterator[MemoryTransaction]:
-        with self._lock_of(host):
-            transaction = MemoryTransaction(host, self.read(host), self._actor)
-            yield transaction
-            self._states[host] = transaction.state()
-            self._log.setdefault(host, []).extend(transaction.log)
+        with self.transactions((host,)) as open_on:
+            yield open_on[host]
+
+    @contextmanager
+    def transactions(self, hosts: Collection[str]) -> Iterator[Mapping[str, MemoryTransaction]]:
+        with ExitStack() as locks:
+            for host in sorted(set(hosts)):
+                locks.enter_context(self._lock_of(host))
+            open_on = {host: MemoryTransaction(host, self.read(host), self._actor) for host in hosts}
+            yield open_on
+            for host, transaction in open_on.items():
+                self._states[host] = transaction.state()
+                self._log.setdefault(host, []).extend(transaction.log)
 
     def _lock_of(self, host: str) -> Lock:
         with self._new_lock:

@@ -43,11 +43,18 @@ def claim_values(record: ClaimRecord) -> Values:
         "devices": record.devices,
         "proven_best": record.proven_best,
         "expires_at": record.expires_at,
+        "move": record.move,
     }
 
 
 def claim_of(row: Row[Any]) -> ClaimRecord:
-    return ClaimRecord(request=row.request, devices=row.devices, proven_best=row.proven_best, expires_at=row.expires_at)
+    return ClaimRecord(
+        request=row.request,
+        devices=row.devices,
+        proven_best=row.proven_best,
+        expires_at=row.expires_at,
+        move=row.move,
+    )
 
 
 def block_values(block: BlockReason) -> Values:

@@ -12,6 +12,7 @@ from laneway.domain.address import PciAddress
 from laneway.domain.device import ExtraInfo
 from laneway.domain.inventory import PciFunction
 from laneway.domain.requests.request import ClaimRequest
+from laneway.domain.tracking.claim import MoveOrigin
 from laneway.store.columns import AddressText, JsonText, UtcTime
 
 METADATA = MetaData(
@@ -65,6 +66,7 @@ CLAIMS = Table(
     Column("devices", JsonText(Mapping[str, tuple[PciAddress, ...]]), nullable=False),
     Column("proven_best", Boolean, nullable=False),
     Column("expires_at", UtcTime),
+    Column("move", JsonText(MoveOrigin | None), nullable=False, server_default="null"),
     PrimaryKeyConstraint("host_id", "claim"),
 )
 

@@ -1,6 +1,6 @@
 """The store in a relational database: SQLite for one host, later PostgreSQL for a fleet."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Self, TypeVar
@@ -85,8 +85,16 @@ class SqlStore:
 
     @contextmanager
     def transaction(self, host: str) -> Iterator[SqlTransaction]:
+        with self.transactions((host,)) as open_on:
+            yield open_on[host]
+
+    @contextmanager
+    def transactions(self, hosts: Collection[str]) -> Iterator[Mapping[str, SqlTransaction]]:
         with reported(self._engine), self._writing.begin() as connection:
-            yield SqlTransaction(connection, host, _locked_host(connection, host), self._actor)
+            yield {
+                host: SqlTransaction(connection, host, _locked_host(connection, host), self._actor)
+                for host in sorted(set(hosts))
+            }
 
     def read(self, host: str) -> HostState:
         with reported(self._engine), self._engine.begin() as connection:

@@ -35,7 +35,8 @@ class Alternative:
 class DeviceRequest:
     """``count`` devices, each of which satisfies one of the ``alternatives``.
 
-    ``alias`` is the name of the alias it came from; ``requester`` a port's id.
+    ``alias`` is the name of the alias it came from; ``requester`` the id of the port that it is for,
+    or the request's name where the port has none.
     """
 
     name: str

@@ -3,10 +3,37 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 
 from laneway.domain.address import PciAddress
 from laneway.domain.device import BlockReason, PciDevice, Status
 from laneway.domain.requests.request import ClaimRequest
+
+
+class MoveKind(StrEnum):
+    """Why devices of a consumer change host, or set.
+
+    A resize may stay on its host. Of an evacuation the source is down; to unshelve there is no source.
+    """
+
+    COLD = "cold"
+    RESIZE = "resize"
+    EVACUATION = "evacuation"
+    UNSHELVE = "unshelve"
+    LIVE = "live"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveOrigin:
+    """What the devices of a claim take the place of, once the move is confirmed.
+
+    ``host`` is where ``devices`` are (None: there are none), which are in the hands of the same consumer.
+    """
+
+    kind: MoveKind
+    host: str | None = None
+    devices: tuple[PciAddress, ...] = ()
+    confirmed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,13 +41,14 @@ class ClaimRecord:
     """A claim with its answer, so that the same claim id is answered the same.
 
     ``devices`` are the addresses chosen for each request, ascending. ``expires_at`` counts only
-    until the claim is allocated; None never expires.
+    until the claim is allocated; None never expires. ``move``: it is the destination of a move.
     """
 
     request: ClaimRequest
     devices: Mapping[str, tuple[PciAddress, ...]]
     proven_best: bool = True
     expires_at: datetime | None = None
+    move: MoveOrigin | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -176,7 +176,10 @@ class PciDeviceTracker:
 
         Raises LanewayError(not_owner) where a device or the claim is another consumer's.
         """
-        return self._freed(self._select_owned(consumer, claim, addresses))
+        update = self._freed(self._select_owned(consumer, claim, addresses))
+        if consumer is None or claim is not None or addresses is not None:
+            return update
+        return replace(update, claims={**self._claims_of_nothing(consumer), **update.claims})
 
     def cleanup(self, keep: Collection[str]) -> Update:
         """Frees what consumers hold that are no longer known (rule C44)."""
@@ -273,6 +276,14 @@ class PciDeviceTracker:
         if record is None:
             return []
         return [device for device in self.view.owned_by(record.request.consumer) if device.claim == claim]
+
+    def _claims_of_nothing(self, consumer: str) -> dict[str, ClaimRecord | None]:
+        """The consumer's moves to a size without devices: they end with what else it has."""
+        return {
+            key: None
+            for key, record in self.view.claims.items()
+            if record.request.consumer == consumer and not any(record.devices.values())
+        }
 
     def _in_guest(self, claim: str) -> bool:
         return any(d.status is Status.ALLOCATED or d.function.opened_by for d in self._devices_of_claim(claim))
