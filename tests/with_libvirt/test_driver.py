@@ -1,6 +1,7 @@
 """The driver on hosts that libvirt itself makes."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,15 @@ from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.inventory import Link, NetDevice
 from laneway.hosts.conformance import HostDriverConformance
 from laneway.hosts.libvirt import LibvirtHostDriverFactory
+from laneway.hosts.libvirt.changes.facts import read_facts
+from laneway.hosts.libvirt.connection import ChangingLibvirtHost, connected, connected_to_change
 from laneway.hosts.libvirt.driver import LibvirtHostDriver
+from laneway.interfaces.host_changes import Prepare
 from laneway.interfaces.host_driver import HostDriver
 from with_libvirt.node_file import DEVICES, GPU, PF, VF, write_node_file
+
+
+NAME = "pci_0000_81_00_3"
 
 
 @pytest.fixture
@@ -57,6 +64,48 @@ def test_a_running_domain_owns_its_host_device(driver: LibvirtHostDriver) -> Non
     (vm,) = driver.running_vms(driver.discover().functions).vms
     assert (vm.consumer, vm.uuid) == ("db-1", "6d5f6f5a-7f0e-4a6b-9d0c-1b2c3d4e5f60")
     assert vm.devices == {PciAddress.parse(GPU): Attach.VFIO}
+
+
+def test_the_facts_that_a_change_is_decided_on(driver: LibvirtHostDriver, tmp_path: Path) -> None:
+    with connected(write_node_file(tmp_path / "node.xml")) as host:
+        facts = read_facts(host)
+    assert facts.functions == driver.discover().by_address
+    assert facts.names[PciAddress.parse(VF)] == "pci_0000_81_00_3"
+    assert facts.holders == {PciAddress.parse(GPU): "db-1"}
+    assert facts.version >= 6_009_000
+
+
+def test_a_host_without_an_iommu_gives_nothing_away(driver: LibvirtHostDriver) -> None:
+    """The hosts that libvirt's test driver makes have none."""
+    with pytest.raises(LanewayError, match="the host uses no IOMMU") as caught:
+        driver.plan(Prepare(recorded=driver.discover().by_address[PciAddress.parse(VF)]))
+    assert caught.value.code is ErrorCode.NOT_ASSIGNABLE
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda host: host.detach(NAME, "vfio"), lambda host: host.reset(NAME), lambda host: host.reattach(NAME)],
+    ids=["detach", "reset", "reattach"],
+)
+def test_a_kind_of_libvirt_that_takes_no_devices_says_so(
+    tmp_path: Path, change: Callable[[ChangingLibvirtHost], None]
+) -> None:
+    """The test driver has none of these calls; what they do on qemu:///system is tried in a VM."""
+    with (
+        connected_to_change(write_node_file(tmp_path / "node.xml")) as host,
+        pytest.raises(LanewayError, match="not supported by the connection driver: virNodeDevice") as caught,
+    ):
+        change(host)
+    assert caught.value.code is ErrorCode.NOT_SUPPORTED
+
+
+def test_a_device_that_is_not_there_cannot_be_changed(tmp_path: Path) -> None:
+    with (
+        connected_to_change(write_node_file(tmp_path / "node.xml")) as host,
+        pytest.raises(LanewayError) as caught,
+    ):
+        host.detach("pci_0000_ff_00_0", "vfio")
+    assert caught.value.code is ErrorCode.UNKNOWN_DEVICE
 
 
 @pytest.mark.parametrize("uri", ["qemu+unix:///system?socket=/nowhere", "test:///nowhere.xml", "nothing:///"])

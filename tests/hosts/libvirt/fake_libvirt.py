@@ -37,6 +37,20 @@ class Object:
         return self._xml
 
 
+class ChangeableDevice:
+    def __init__(self, libvirt: "FakeLibvirt", name: str) -> None:
+        self._libvirt, self._name = libvirt, name
+
+    def detachFlags(self, driver: str, flags: int) -> None:
+        self._libvirt.called("detachFlags", self._name, driver, flags)
+
+    def reset(self) -> None:
+        self._libvirt.called("reset", self._name)
+
+    def reAttach(self) -> None:
+        self._libvirt.called("reAttach", self._name)
+
+
 class FakeLibvirt(ModuleType):
     """The module. ``refuse`` names a call and the error that it raises."""
 
@@ -45,6 +59,7 @@ class FakeLibvirt(ModuleType):
     VIR_CONNECT_LIST_NODE_DEVICES_CAP_VDPA = 131072
     VIR_CONNECT_LIST_DOMAINS_ACTIVE = 1
     VIR_ERR_SYSTEM_ERROR = 38
+    VIR_ERR_NO_SUPPORT = 3
     VIR_ERR_NO_NODE_DEVICE, VIR_ERR_NO_DOMAIN = 53, 42
     VIR_ERR_AUTH_FAILED, VIR_ERR_AUTH_CANCELLED, VIR_ERR_AUTH_UNAVAILABLE = 45, 79, 84
     VIR_ERR_ACCESS_DENIED, VIR_ERR_OPERATION_DENIED = 88, 29
@@ -78,6 +93,10 @@ class FakeLibvirt(ModuleType):
 
     def openReadOnly(self, uri: str) -> "Connection":
         self.called("openReadOnly", uri)
+        return Connection(self)
+
+    def open(self, uri: str) -> "Connection":
+        self.called("open", uri)
         return Connection(self)
 
     # the event loop
@@ -132,6 +151,14 @@ class Connection:
     def getCapabilities(self) -> str:
         self._libvirt.called("getCapabilities")
         return "<capabilities/>"
+
+    def getLibVersion(self) -> int:
+        self._libvirt.called("getLibVersion")
+        return 10_000_000
+
+    def nodeDeviceLookupByName(self, name: str) -> ChangeableDevice:
+        self._libvirt.called("nodeDeviceLookupByName", name)
+        return ChangeableDevice(self._libvirt, name)
 
     def listAllDevices(self, flags: int) -> Sequence[Object]:
         self._libvirt.called("listAllDevices", flags)

@@ -141,3 +141,6 @@ class FakeHost:
 
     def running_domains(self) -> Sequence[Described]:
         return self.domains
+
+    def version(self) -> int:
+        return 9_000_000

@@ -2,13 +2,14 @@
 
 import errno
 import sys
+from collections.abc import Callable
 
 import pytest
 
 from hosts.libvirt.fake_libvirt import FakeLibvirt, Object, libvirtError
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.hosts.libvirt import LibvirtHostDriverFactory
-from laneway.hosts.libvirt.connection import Described, connected
+from laneway.hosts.libvirt.connection import ChangingLibvirtHost, Described, connected, connected_to_change
 
 URI = "qemu+ssh://node-1/system"
 
@@ -85,6 +86,46 @@ def test_a_connection_that_cannot_be_closed_harms_nobody(libvirt: FakeLibvirt) -
     with connected(URI) as host:
         assert host.host_name() == "node-1"
     assert names(libvirt)[-1] == "close"
+
+
+CHANGES: dict[str, Callable[[ChangingLibvirtHost], None]] = {
+    "detachFlags": lambda host: host.detach("pci_a", "vfio"),
+    "reset": lambda host: host.reset("pci_a"),
+    "reAttach": lambda host: host.reattach("pci_a"),
+}
+
+
+def test_changes_go_over_a_connection_that_may_write(libvirt: FakeLibvirt) -> None:
+    with connected_to_change(URI) as host:
+        assert host.version() == 10_000_000
+        for change in CHANGES.values():
+            change(host)
+    assert libvirt.calls[0] == ("open", URI)
+    assert [call for call in libvirt.calls if call[0] in CHANGES] == [
+        ("detachFlags", "pci_a", "vfio", 0),
+        ("reset", "pci_a"),
+        ("reAttach", "pci_a"),
+    ]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (libvirtError("no", FakeLibvirt.VIR_ERR_NO_SUPPORT), ErrorCode.NOT_SUPPORTED, "use qemu:///system"),
+        (libvirtError("no", FakeLibvirt.VIR_ERR_NO_NODE_DEVICE), ErrorCode.UNKNOWN_DEVICE, "no node device pci_a"),
+        (libvirtError("no", FakeLibvirt.VIR_ERR_ACCESS_DENIED), ErrorCode.NO_PERMISSION, "run this as root"),
+        (libvirtError("still in use by domain a"), ErrorCode.HOST_CHANGE_FAILED, "pci_a: still in use by domain a"),
+    ],
+    ids=["a libvirt of another kind", "a device that vanished", "a rule of polkit", "anything else"],
+)
+def test_a_change_that_fails_says_why(
+    libvirt: FakeLibvirt, change: str, error: libvirtError, code: ErrorCode, said: str
+) -> None:
+    libvirt.refuse[change] = error
+    with connected_to_change(URI) as host, pytest.raises(LanewayError, match=said) as caught:
+        CHANGES[change](host)
+    assert caught.value.code is code
 
 
 def test_without_libvirt_python_it_is_told_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

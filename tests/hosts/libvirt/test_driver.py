@@ -27,8 +27,8 @@ def test_a_host() -> None:
     assert found.boot_id is None
 
 
-def test_it_can_watch() -> None:
-    assert LibvirtHostDriver().describe().abilities == {Ability.WATCH}
+def test_it_can_watch_and_change_its_host_but_makes_no_vfs() -> None:
+    assert LibvirtHostDriver().describe().abilities == {Ability.WATCH, Ability.PREPARE, Ability.CLEAN}
 
 
 def test_a_device_that_libvirt_cannot_tell_is_noted_and_hides_no_other() -> None:

@@ -1,7 +1,7 @@
 """The one module that calls libvirt-python. It gives names and XML; what they mean is decided elsewhere."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from errno import EACCES, EPERM
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
@@ -33,6 +33,25 @@ class LibvirtHost(Protocol):
 
     def running_domains(self) -> Sequence[Described]: ...
 
+    def version(self) -> int:
+        """libvirt's own: a million times the major number, a thousand times the minor, and the release."""
+
+
+class ChangingLibvirtHost(LibvirtHost, Protocol):
+    """A libvirt that may be told to change node devices, by their names.
+
+    Raises LanewayError(unknown_device) where there is none of the name, (not_supported) where this
+    kind of libvirt cannot do it, (no_permission), and (host_change_failed) with libvirt's own words.
+    """
+
+    def detach(self, name: str, driver: str) -> None:
+        """Takes the device from its driver and gives it to ``driver``. Done already, it does nothing."""
+
+    def reset(self, name: str) -> None: ...
+
+    def reattach(self, name: str) -> None:
+        """Takes the device from a driver for guests, and has the kernel choose one."""
+
 
 def load_libvirt() -> Any:
     """The module of libvirt-python. Raises LanewayError(host_unreachable), which says how to install it."""
@@ -48,13 +67,13 @@ def load_libvirt() -> Any:
     return libvirt
 
 
-def open_connection(libvirt: Any, uri: str) -> Any:
-    """A connection that can only read: it needs no privilege where the host has libvirt's usual settings.
+def open_connection(libvirt: Any, uri: str, *, writing: bool = False) -> Any:
+    """A connection. One that can only read needs no privilege where the host has libvirt's usual settings.
 
     Raises LanewayError(no_permission) or (host_unreachable).
     """
     try:
-        return libvirt.openReadOnly(uri)
+        return libvirt.open(uri) if writing else libvirt.openReadOnly(uri)
     except libvirt.libvirtError as error:
         raise failure(libvirt, uri, error) from error
 
@@ -74,11 +93,20 @@ def failure(libvirt: Any, uri: str, error: Any) -> LanewayError:
     )
 
 
+def connected(uri: str) -> AbstractContextManager[LibvirtHost]:
+    """Connects, to read, for as long as the block runs. Raises as ``load_libvirt`` and ``open_connection``."""
+    return _connected(uri, writing=False)
+
+
+def connected_to_change(uri: str) -> AbstractContextManager[ChangingLibvirtHost]:
+    """Connects, to change the host, for as long as the block runs. Raises as ``connected``."""
+    return _connected(uri, writing=True)
+
+
 @contextmanager
-def connected(uri: str) -> Iterator[LibvirtHost]:
-    """Connects for as long as the block runs. Raises as ``load_libvirt`` and ``open_connection``."""
+def _connected(uri: str, *, writing: bool) -> Iterator["_Connection"]:
     libvirt = load_libvirt()
-    connection = open_connection(libvirt, uri)
+    connection = open_connection(libvirt, uri, writing=writing)
     try:
         yield _Connection(libvirt, connection, uri)
     finally:
@@ -112,6 +140,38 @@ class _Connection:
     def running_domains(self) -> Sequence[Described]:
         active = self._libvirt.VIR_CONNECT_LIST_DOMAINS_ACTIVE
         return self._described(self._asked(lambda: self._connection.listAllDomains(active)))
+
+    def version(self) -> int:
+        return int(self._asked(self._connection.getLibVersion))
+
+    def detach(self, name: str, driver: str) -> None:
+        self._change(name, lambda device: device.detachFlags(driver, 0))
+
+    def reset(self, name: str) -> None:
+        self._change(name, lambda device: device.reset())
+
+    def reattach(self, name: str) -> None:
+        self._change(name, lambda device: device.reAttach())
+
+    def _change(self, name: str, change: Callable[[Any], object]) -> None:
+        try:
+            change(self._connection.nodeDeviceLookupByName(name))
+        except self._libvirt.libvirtError as error:
+            raise self._refusal(name, error) from error
+
+    def _refusal(self, name: str, error: Any) -> LanewayError:
+        """What an error of libvirt means for a change of one device."""
+        detail = {"uri": self._uri, "device": name}
+        code = error.get_error_code()
+        if code == self._libvirt.VIR_ERR_NO_NODE_DEVICE:
+            message = f"libvirt at {self._uri} has no node device {name} any more"
+            return LanewayError(ErrorCode.UNKNOWN_DEVICE, message, detail)
+        if code == self._libvirt.VIR_ERR_NO_SUPPORT:
+            message = f"libvirt at {self._uri} cannot take devices from its host: {error}; use qemu:///system"
+            return LanewayError(ErrorCode.NOT_SUPPORTED, message, detail)
+        if _is_refusal(self._libvirt, error):
+            return failure(self._libvirt, self._uri, error)
+        return LanewayError(ErrorCode.HOST_CHANGE_FAILED, f"{name}: {error}", detail)
 
     def _described(self, objects: Sequence[Any]) -> Sequence[Described]:
         gone = {self._libvirt.VIR_ERR_NO_NODE_DEVICE, self._libvirt.VIR_ERR_NO_DOMAIN}

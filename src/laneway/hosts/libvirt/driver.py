@@ -9,7 +9,13 @@ from laneway.domain.inventory import Inventory, OperatingSystem, PciFunction, Pr
 from laneway.hosts.domain_xml import parse_domain
 from laneway.hosts.holdings import assign_functions
 from laneway.hosts.libvirt.capabilities import HostFacts, parse_capabilities
-from laneway.hosts.libvirt.connection import Described, LibvirtHost, connected
+from laneway.hosts.libvirt.connection import (
+    ChangingLibvirtHost,
+    Described,
+    LibvirtHost,
+    connected,
+    connected_to_change,
+)
 from laneway.hosts.libvirt.functions import build_functions
 from laneway.hosts.libvirt.node_device import parse_node_device
 from laneway.hosts.observed_vm import ObservedVm
@@ -17,7 +23,9 @@ from laneway.interfaces.host_driver import Ability, DriverCapabilities
 from laneway.interfaces.running_vms import RunningVms
 
 if TYPE_CHECKING:
+    from laneway.hosts.libvirt.changes.changer import LibvirtChanger
     from laneway.hosts.libvirt.events import NodeDeviceEvents
+    from laneway.interfaces.host_changes import Action, JournalStep, Outcome, Plan, Progress, Unfinished
 
 NAME = "libvirt"
 FACTS = frozenset(
@@ -27,6 +35,8 @@ FACTS = frozenset(
     }
 )
 """The facts of a function, beyond those that the contract requires, that node devices tell."""
+
+ABILITIES = frozenset({Ability.WATCH, Ability.PREPARE, Ability.CLEAN})
 
 SYSTEM = "qemu:///system"
 """libvirt itself would choose a session of the user's own, without privileges, for anyone but root."""
@@ -43,14 +53,16 @@ class LibvirtHostDriver:
         uri: str = SYSTEM,
         clock: Callable[[], float] = time.time,
         connect: Callable[[str], AbstractContextManager[LibvirtHost]] = connected,
+        connect_to_change: Callable[[str], AbstractContextManager[ChangingLibvirtHost]] = connected_to_change,
     ) -> None:
         self._uri = uri
         self._clock = clock
         self._connect = connect
+        self._connect_to_change = connect_to_change
 
     def describe(self) -> DriverCapabilities:
         """Node devices need udev, so the host runs Linux, whatever this machine runs."""
-        return DriverCapabilities(name=NAME, os_family="linux", abilities=frozenset({Ability.WATCH}), facts=FACTS)
+        return DriverCapabilities(name=NAME, os_family="linux", abilities=ABILITIES, facts=FACTS)
 
     def discover(self) -> Inventory:
         """See ``HostDriver``."""
@@ -75,6 +87,28 @@ class LibvirtHostDriver:
         from laneway.hosts.libvirt.events import NodeDeviceEvents  # noqa: PLC0415 - only a service watches
 
         return NodeDeviceEvents(self._uri)
+
+    def plan(self, action: "Action") -> "Plan":
+        """See ``ChangingHostDriver``. Over a connection that can only read."""
+        from laneway.hosts.libvirt.changes.facts import read_facts  # noqa: PLC0415 - few calls change a host
+        from laneway.hosts.libvirt.changes.planning import plan_steps  # noqa: PLC0415 - likewise
+        from laneway.interfaces.host_changes import Plan  # noqa: PLC0415 - likewise
+
+        with self._connect(self._uri) as host:
+            return Plan(action=action, steps=plan_steps(action, read_facts(host)))
+
+    def apply(self, plan: "Plan", journal: "JournalStep", progress: "Progress") -> "Outcome":
+        """See ``ChangingHostDriver``."""
+        return self._changer().apply(plan, journal, progress)
+
+    def recover(self, unfinished: "Unfinished") -> "Outcome":
+        """See ``ChangingHostDriver``."""
+        return self._changer().recover(unfinished)
+
+    def _changer(self) -> "LibvirtChanger":
+        from laneway.hosts.libvirt.changes.changer import LibvirtChanger  # noqa: PLC0415 - few calls change a host
+
+        return LibvirtChanger(self._uri, self._connect_to_change)
 
     def running_vms(self, functions: Sequence[PciFunction]) -> RunningVms:
         """See ``VmObservingHostDriver``. libvirt does not tell the processes of its domains."""
