@@ -21,7 +21,6 @@ from laneway.interfaces.host_changes import Prepare
 from laneway.interfaces.host_driver import HostDriver
 from with_libvirt.node_file import DEVICES, GPU, PF, VF, write_node_file
 
-
 NAME = "pci_0000_81_00_3"
 
 
