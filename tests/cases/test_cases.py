@@ -19,8 +19,8 @@ Case = dict[str, Any]
 
 CASES = {path.stem: json.loads(path.read_text()) for path in sorted(Path(__file__).parent.glob("*.json"))}
 KINDS = (
-    *("alias", "claims", "config", "devname", "discovery", "domain", "domain32", "hotplug", "iommu", "numa", "pf-vf"),
-    *("reload", "remote_managed", "scheduling", "spec", "vpd"),
+    *("alias", "claims", "config", "devname", "discovery", "domain", "domain32", "hotplug", "iommu", "moves", "numa"),
+    *("pf-vf", "reload", "remote_managed", "scheduling", "spec", "vpd"),
 )
 SHOWN = ("D14", *(f"D{number}" for number in range(20, 37)))
 """Where Laneway is better than nova on purpose, as far as a scenario can show it: each is shown by name."""

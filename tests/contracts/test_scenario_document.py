@@ -50,7 +50,7 @@ FULL_STEPS: list[dict[str, Any]] = [
     {"op": "restart", "device_spec": [{"address": "*"}], "alias": None},
     {"op": "reload", "alias": [ALIAS]},
     {"op": "cleanup", "keep": ["vm1"]},
-    {"op": "move", "consumer": "vm1", "verb": "start", "to": "another set"},
+    {"op": "move", "consumer": "vm1", "verb": "start", "kind": "resize", "to": "another set"},
     {"op": "cordon", "address": CARD},
     {"op": "uncordon", "address": CARD},
     {"op": "release", "address": CARD},

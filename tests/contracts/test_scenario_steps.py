@@ -602,21 +602,35 @@ def test_a_device_of_one_use_is_dirty_once_a_guest_had_it() -> None:
     assert steps[5]["ok"]
 
 
-# what this version cannot do
+# moves
+
+
+MOVE = {"op": "move", "consumer": "vm1"}
 
 
 @pytest.mark.parametrize(
     "step",
     [
-        {"op": "move", "consumer": "vm1", "verb": "start", "host": "another"},
         {"op": "move"},
+        MOVE,
+        {**MOVE, "verb": "begin"},
+        {**MOVE, "verb": 1},
+        {**MOVE, "verb": "start", "kind": "warm"},
+        {**MOVE, "verb": "start", "requests": []},
     ],
-    ids=["a move", "a move of nothing"],
+    ids=["of nobody", "without a verb", "another verb", "a number", "another kind", "no requests"],
 )
-def test_what_cannot_be_simulated_says_so_and_the_next_step_is_played(step: dict[str, Any]) -> None:
+def test_a_move_that_is_written_wrong_says_so_and_the_next_step_is_played(step: dict[str, Any]) -> None:
     failed, after = play(step, claim())
-    assert code(failed) == "not_supported"
+    assert code(failed) == "invalid_request"
     assert after["ok"]
+
+
+def test_a_move_tells_which_device_takes_the_place_of_which() -> None:
+    steps = play(claim(), ALLOCATE, {**MOVE, "verb": "start"}, {**MOVE, "verb": "confirm"})
+    assert [step.get("moved") for step in steps] == [None, None, {CARD: OTHER}, {CARD: OTHER}]
+    assert statuses(steps[3])[CARD] == "available"
+    assert statuses(steps[3])[OTHER] == "allocated"
 
 
 # ports and profiles

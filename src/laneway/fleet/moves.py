@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from laneway.domain.address import PciAddress
 from laneway.domain.device import PciDevice
-from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.requests.request import ClaimRequest
 from laneway.domain.tracking import moves
 from laneway.domain.tracking.claim import ClaimRecord, MoveKind, MoveOrigin, Update
@@ -57,7 +56,7 @@ class Moves:
             old = self._tracker(open_on, source or destination)
             new = old if source in (None, destination) else self._tracker(open_on, destination)
             origin = moves.origin_of(kind, source or destination, old.view, consumer)
-            wanted = request or _as_before(old, origin, consumer, claim)
+            wanted = request or moves.as_before(old.view, origin, consumer, claim)
             with explained(new, wanted):
                 claimed = moves.start(new, wanted, origin)
             replaced = _devices(old, claimed.record.move)
@@ -97,18 +96,9 @@ class Moves:
         with self._store.transaction(destination) as transaction:
             new = self._plane.tracker_on(destination, transaction.state())
             key = claim or moves.pending(new.view, consumer)
-            record = new.view.claims.get(key or "")
-            if key is None or record is None:
+            if key is None:
                 return new
-            if record.request.consumer != consumer or record.move is None:
-                raise _no_move(consumer, destination)
-            if record.move.confirmed:
-                raise LanewayError(
-                    ErrorCode.INVALID_STATUS,
-                    f"the move of {consumer} by claim {key} was confirmed; move it back by another move",
-                    {"consumer": consumer, "claim": key},
-                )
-            update = moves.take_back(new, key)
+            update = moves.take_back(new, consumer, key)
             transaction.write(update, action="move revert", at=self._clock())
         new.apply(update)
         return new
@@ -122,19 +112,8 @@ class Moves:
         key = claim or moves.pending(view, consumer) or moves.last_confirmed(view, consumer)
         record = view.claims.get(key or "")
         if key is None or record is None or record.move is None or record.request.consumer != consumer:
-            raise _no_move(consumer, destination)
+            raise moves.no_move(consumer, destination)
         return record.move.host, key
-
-
-def _as_before(source: PciDeviceTracker, origin: MoveOrigin, consumer: str, claim: str) -> ClaimRequest:
-    requests, constraints = moves.same_requests(source.view, origin)
-    if not requests:
-        raise LanewayError(
-            ErrorCode.NO_CLAIM,
-            f"{consumer} has no devices by a claim on its host, so it has to be said what it needs: give requests",
-            {"consumer": consumer},
-        )
-    return ClaimRequest(consumer=consumer, claim=claim, requests=requests, constraints=constraints)
 
 
 def _devices(source: PciDeviceTracker, move: MoveOrigin | None) -> list[PciDevice]:
@@ -164,13 +143,5 @@ def _record_of(destination: PciDeviceTracker, consumer: str, claim: str) -> Clai
     """The claim as it stands under the lock."""
     record = destination.view.claims.get(claim)
     if record is None or record.move is None:
-        raise _no_move(consumer, destination.view.report.inventory.host or "this host")
+        raise moves.no_move(consumer, destination.view.report.inventory.host or "this host")
     return record
-
-
-def _no_move(consumer: str, host: str) -> LanewayError:
-    return LanewayError(
-        ErrorCode.NO_MOVE,
-        f"no move of {consumer} to {host} is under way; start one, or look whether it was reverted",
-        {"consumer": consumer, "host": host},
-    )

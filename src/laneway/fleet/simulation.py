@@ -25,6 +25,7 @@ from laneway.domain.tracking.tracker import PciDeviceTracker
 from laneway.fleet.explain import explained
 from laneway.fleet.profiles import Profiles, profiles_of
 from laneway.fleet.requests import read_claim
+from laneway.fleet.simulated_moves import play_move
 from laneway.fleet.stored_records import read_stored
 
 
@@ -97,8 +98,7 @@ class Simulation:
         if step.op in ("claim", "check"):
             return self._claim(step)
         if step.op == "move":
-            message = "this version of Laneway cannot simulate moves between hosts; free, and claim on the other host"
-            raise LanewayError(ErrorCode.NOT_SUPPORTED, message, {"op": step.op})
+            return play_move(self._tracker, step, self._request)
         if step.op == "profile":
             devices = self._tracker.view.owned_by(step.text("consumer") or "")
             return step_json(step.op, self._tracker, profiles=profiles_of(devices))

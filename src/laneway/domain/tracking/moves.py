@@ -33,24 +33,19 @@ def origin_of(kind: MoveKind, host: str, source: HostView, consumer: str) -> Mov
     return MoveOrigin(kind=kind, host=host, devices=tuple(device.address for device in devices))
 
 
-def same_requests(source: HostView, origin: MoveOrigin) -> tuple[tuple[DeviceRequest, ...], tuple[Constraint, ...]]:
-    """What was asked for when the devices that are to be replaced were claimed (rule C68: aliases as they were then).
+def as_before(source: HostView, origin: MoveOrigin, consumer: str, claim: str) -> ClaimRequest:
+    """The claim for what was asked for when the old devices were claimed.
 
-    A request's name that stands in several of these claims gets the claim's id before it.
+    Raises LanewayError(no_claim) where they are of no claim, so that it is not known.
     """
-    claims = {device.claim for address in origin.devices if (device := source.device(address))}
-    records = [(claim, source.claims[claim]) for claim in sorted(filter(None, claims)) if claim in source.claims]
-    names = Counter(request.name for _, record in records for request in record.request.requests)
-    requests: list[DeviceRequest] = []
-    constraints: list[Constraint] = []
-    for claim, record in records:
-        new = {one.name: one.name if names[one.name] == 1 else f"{claim}/{one.name}" for one in record.request.requests}
-        requests += [replace(request, name=new[request.name]) for request in record.request.requests]
-        constraints += [
-            replace(constraint, requests=tuple(new[name] for name in constraint.requests))
-            for constraint in record.request.constraints
-        ]
-    return tuple(requests), tuple(constraints)
+    requests, constraints = _same_requests(source, origin)
+    if not requests:
+        raise LanewayError(
+            ErrorCode.NO_CLAIM,
+            f"{consumer} has no devices by a claim on its host, so it has to be said what it needs: give requests",
+            {"consumer": consumer},
+        )
+    return ClaimRequest(consumer=consumer, claim=claim, requests=requests, constraints=constraints)
 
 
 def start(destination: PciDeviceTracker, request: ClaimRequest, origin: MoveOrigin) -> Claimed:
@@ -123,8 +118,23 @@ def free_source(source: PciDeviceTracker, consumer: str, origin: MoveOrigin) -> 
     return source.free(consumer=consumer, addresses=[address for address in origin.devices if address in owned])
 
 
-def take_back(destination: PciDeviceTracker, claim: str) -> Update:
-    """The new devices go back: the move is as if it had never been."""
+def take_back(destination: PciDeviceTracker, consumer: str, claim: str) -> Update:
+    """The new devices go back: the move is as if it had never been. Without that claim there is nothing to do.
+
+    Raises LanewayError(no_move) where the claim is no move of the consumer, and LanewayError(invalid_status)
+    where it was confirmed.
+    """
+    record = destination.view.claims.get(claim)
+    if record is None:
+        return Update()
+    if record.request.consumer != consumer or record.move is None:
+        raise no_move(consumer, "this host")
+    if record.move.confirmed:
+        raise LanewayError(
+            ErrorCode.INVALID_STATUS,
+            f"the move of {consumer} by claim {claim} was confirmed; move it back by another move",
+            {"consumer": consumer, "claim": claim},
+        )
     update = destination.free(claim=claim)
     return replace(update, claims={**update.claims, claim: None})
 
@@ -147,6 +157,35 @@ def successors(old: Sequence[PciDevice], new: Sequence[PciDevice]) -> dict[PciAd
         if len(before) == len(after):
             found |= dict(zip(before, after, strict=True))
     return found
+
+
+def no_move(consumer: str, host: str) -> LanewayError:
+    """The error where a move is to be ended that is not under way."""
+    return LanewayError(
+        ErrorCode.NO_MOVE,
+        f"no move of {consumer} to {host} is under way; start one, or look whether it was reverted",
+        {"consumer": consumer, "host": host},
+    )
+
+
+def _same_requests(source: HostView, origin: MoveOrigin) -> tuple[tuple[DeviceRequest, ...], tuple[Constraint, ...]]:
+    """What was asked for when the devices that are to be replaced were claimed (rule C68: aliases as they were then).
+
+    A request's name that stands in several of these claims gets the claim's id before it.
+    """
+    claims = {device.claim for address in origin.devices if (device := source.device(address))}
+    records = [(claim, source.claims[claim]) for claim in sorted(filter(None, claims)) if claim in source.claims]
+    names = Counter(request.name for _, record in records for request in record.request.requests)
+    requests: list[DeviceRequest] = []
+    constraints: list[Constraint] = []
+    for claim, record in records:
+        new = {one.name: one.name if names[one.name] == 1 else f"{claim}/{one.name}" for one in record.request.requests}
+        requests += [replace(request, name=new[request.name]) for request in record.request.requests]
+        constraints += [
+            replace(constraint, requests=tuple(new[name] for name in constraint.requests))
+            for constraint in record.request.constraints
+        ]
+    return tuple(requests), tuple(constraints)
 
 
 def _require_migratable(source: HostView, device: PciDevice) -> None:
