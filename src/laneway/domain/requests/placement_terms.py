@@ -5,19 +5,41 @@ Placement would make the second of the first.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Mapping
 
-from laneway.domain.device import PciDevice
+from laneway.domain.device import PciDevice, TagValue
 
 FORBIDDEN = "!"
 """A trait with this mark in front is one that a device must not have (rule D11)."""
+
+CUSTOM = "CUSTOM_"
+"""What every name begins with that is not one of Placement's own."""
+
+MAX_NAME_LENGTH = 255
+"""The most characters that Placement takes for a name, the mark of custom ones counted."""
+
+LIVE_MIGRATABLE_TRAIT = "HW_PCI_LIVE_MIGRATABLE"
+ONE_TIME_USE_TRAIT = "HW_PCI_ONE_TIME_USE"
+
+MANAGED_TRAIT = "COMPUTE_MANAGED_PCI_DEVICE"
+"""What providers have whose inventory a compute service reports of its PCI devices."""
 
 _NOT_IN_NAMES = re.compile(r"[^A-Z0-9_]+")
 
 
 def normal_name(name: str) -> str:
     """The name as Placement compares it, without the prefix that marks custom ones."""
-    return _NOT_IN_NAMES.sub("_", name.strip().upper()).removeprefix("CUSTOM_")
+    return _upper_name(name).removeprefix(CUSTOM)
+
+
+def official_name(name: str, standard: Container[str]) -> str:
+    """The name as Placement writes it: one of its own as it is, every other one with ``CUSTOM_`` before it."""
+    upper = _upper_name(name)
+    return upper if upper in standard or upper.startswith(CUSTOM) else CUSTOM + upper
+
+
+def _upper_name(name: str) -> str:
+    return _NOT_IN_NAMES.sub("_", name.strip().upper())
 
 
 def split_list(text: str) -> tuple[str, ...]:
@@ -27,21 +49,37 @@ def split_list(text: str) -> tuple[str, ...]:
 
 def resource_class_of(device: PciDevice) -> str:
     """The normal name of a device's resource class: its tag's, else the one made of its ids."""
-    tag = device.tags.get("resource_class")
-    return normal_name(tag if isinstance(tag, str) else f"PCI_{device.vendor_id}_{device.product_id}")
+    return normal_name(_class_text(device))
 
 
 def traits_of(device: PciDevice) -> frozenset[str]:
     """The normal names of a device's traits: those of its tag, and those that follow from tags."""
-    tags = device.tags
-    tag = tags.get("traits")
-    traits = {normal_name(trait) for trait in split_list(tag)} if isinstance(tag, str) else set()
-    traits.add("COMPUTE_MANAGED_PCI_DEVICE")
-    if tags.get("live_migratable") is True:
-        traits.add("HW_PCI_LIVE_MIGRATABLE")
-    if tags.get("one_time_use") is True:
-        traits.add("HW_PCI_ONE_TIME_USE")
-    return frozenset(traits)
+    return frozenset(map(normal_name, split_list(_text_of(device.tags, "traits")))) | _implied_traits(device.tags)
+
+
+def official_resource_class(device: PciDevice, standard: Container[str]) -> str:
+    """A device's resource class as Placement writes it (rule P3). ``standard`` are the classes that are its own."""
+    return official_name(_class_text(device), standard)
+
+
+def official_traits(device: PciDevice, standard: Container[str]) -> frozenset[str]:
+    """A device's traits as Placement writes them (rule P5). ``standard`` are the traits that are its own."""
+    named = split_list(_text_of(device.tags, "traits"))
+    return frozenset(official_name(trait, standard) for trait in named) | _implied_traits(device.tags)
+
+
+def _class_text(device: PciDevice) -> str:
+    return _text_of(device.tags, "resource_class") or f"PCI_{device.vendor_id}_{device.product_id}"
+
+
+def _text_of(tags: Mapping[str, TagValue], tag: str) -> str:
+    value = tags.get(tag)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _implied_traits(tags: Mapping[str, TagValue]) -> frozenset[str]:
+    implied = {"live_migratable": LIVE_MIGRATABLE_TRAIT, "one_time_use": ONE_TIME_USE_TRAIT}
+    return frozenset({MANAGED_TRAIT, *(trait for tag, trait in implied.items() if tags.get(tag) is True)})
 
 
 def has_traits(device: PciDevice, wanted: Iterable[str]) -> bool:
