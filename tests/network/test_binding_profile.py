@@ -4,6 +4,7 @@ import pytest
 
 from domain.devices import device
 from laneway.domain.device import ExtraInfo, PciDevice
+from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.inventory import DevType
 from laneway.network.binding_profile import BOUND_KEYS, binding_profile, without_binding
 
@@ -49,6 +50,13 @@ def nic(dev_type: DevType, **extra: object) -> PciDevice:
 )
 def test_profile(found: PciDevice, expected: dict[str, object]) -> None:
     assert binding_profile(found) == expected
+
+
+def test_a_device_whose_network_is_not_known_has_no_profile() -> None:
+    """Rule C79: one with a wrong network would be bound where it cannot work."""
+    with pytest.raises(LanewayError, match=r"the physical network of 0000:82:00\.3 is not known") as refusal:
+        binding_profile(nic(DevType.VF, network_known=False))
+    assert refusal.value.code is ErrorCode.UNKNOWN_DEVICE
 
 
 @pytest.mark.parametrize(

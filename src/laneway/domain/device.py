@@ -59,7 +59,8 @@ class ExtraInfo:
     """What others need to know of a device, without its host or its config (rules C27 to C31).
 
     ``tags`` are those of the spec that admitted it. ``parent_ifname`` and ``pf_mac_address`` are of
-    the PF of a network VF; ``mac_address`` is a PF's own.
+    the PF of a network VF; ``mac_address`` is a PF's own. ``network_known`` is false of a device
+    that was taken over from records that lack its physical network.
     """
 
     tags: Mapping[str, TagValue] = field(default_factory=dict)
@@ -72,6 +73,7 @@ class ExtraInfo:
     card_serial_number: str | None = None
     parent_ifname: str | None = None
     mac_address: str | None = None
+    network_known: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

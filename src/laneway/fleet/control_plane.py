@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Protocol, TypeVar
 
 from laneway.domain.address import PciAddress
 from laneway.domain.errors import ErrorCode, LanewayError
@@ -12,11 +13,23 @@ from laneway.domain.tracking.claim import HostState, Update
 from laneway.domain.tracking.host_view import IommuGroups
 from laneway.domain.tracking.tracker import PciDeviceTracker
 from laneway.fleet.adoption import Adoption, plan_adoption
+from laneway.fleet.cleanup import Cleanup, plan_cleanup
 from laneway.fleet.explain import explained
 from laneway.interfaces.running_vms import RunningVms
 from laneway.interfaces.store import Store
 
 Clock = Callable[[], datetime]
+
+
+class Plan(Protocol):
+    """What was found out about a host, with the changes that record it."""
+
+    @property
+    def update(self) -> Update:
+        """The changes; empty where there is nothing to do."""
+
+
+P = TypeVar("P", bound=Plan)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,11 +124,19 @@ class ControlPlane:
 
     def adopt(self, host: str, running: RunningVms) -> Adoption:
         """Records what running VMs hold as theirs; what cannot be recorded is told and left as it is."""
+        return self.record(host, "adopt", lambda tracker: plan_adoption(tracker, running))
+
+    def cleanup(self, host: str, keep: Collection[str]) -> Cleanup:
+        """Frees what is held for consumers that are not to be kept (rule C44)."""
+        return self.record(host, "cleanup", lambda tracker: plan_cleanup(tracker, keep))
+
+    def record(self, host: str, action: str, plan: Callable[[PciDeviceTracker], P]) -> P:
+        """Makes a plan on the host as it stands, and stores what that changes."""
         with self._store.transaction(host) as transaction:
-            adoption = plan_adoption(self.tracker_on(host, transaction.state()), running)
-            if not adoption.update.is_empty:
-                transaction.write(adoption.update, action="adopt", at=self._clock())
-        return adoption
+            made = plan(self.tracker_on(host, transaction.state()))
+            if not made.update.is_empty:
+                transaction.write(made.update, action=action, at=self._clock())
+        return made
 
     def cordon(self, host: str, address: PciAddress, reason: str | None = None) -> Outcome:
         """Keeps a device from being offered. Raises LanewayError(unknown_device)."""

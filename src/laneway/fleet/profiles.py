@@ -10,31 +10,32 @@ from laneway.domain.address import PciAddress
 from laneway.domain.device import PciDevice
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.interfaces.store import Store
-from laneway.network.binding_profile import binding_profile
+from laneway.network.binding_profile import binding_profile, network_unknown
 
 Profiles = Mapping[PciAddress, Mapping[str, object]]
 
 
 def profiles_of(devices: Iterable[PciDevice]) -> Profiles:
-    """The profile of each device, by address."""
-    return {device.address: binding_profile(device) for device in sorted(devices, key=lambda device: device.address)}
+    """The profile of each device whose network is known, by address."""
+    known = (device for device in devices if device.extra_info.network_known)
+    return {device.address: binding_profile(device) for device in sorted(known, key=lambda device: device.address)}
 
 
 def binding_profiles(store: Store, consumer: str) -> Mapping[str, Profiles]:
     """The profile of each device that the consumer holds, by host and address.
 
-    Raises LanewayError(no_claim) where it holds none.
+    Raises LanewayError(no_claim) where it holds none, and LanewayError(unknown_device) where the
+    network of none of them is known.
     """
-    found: dict[str, Profiles] = {}
-    for host in store.hosts():
-        held = store.read(host).held.values()
-        profiles = profiles_of(device for device in held if device.consumer == consumer)
-        if profiles:
-            found[host] = profiles
-    if not found:
+    held = {host: [one for one in store.read(host).held.values() if one.consumer == consumer] for host in store.hosts()}
+    devices = [device for found in held.values() for device in found]
+    if not devices:
         raise LanewayError(
             ErrorCode.NO_CLAIM,
             f"{consumer} holds no device on any host of this database; claim some first",
             {"consumer": consumer},
         )
+    found = {host: profiles for host, devices in held.items() if (profiles := profiles_of(devices))}
+    if not found:
+        raise network_unknown(devices[0])
     return found
