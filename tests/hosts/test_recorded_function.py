@@ -19,6 +19,7 @@ RECORDED = PciFunction(
     path="0000:3a/00.0/00.0",
     vpd=Vpd(card_serial_number="S1"),
     device_serial_number="0011",
+    location_path="PCIROOT(0)#PCI(1D00)",
 )
 
 
@@ -27,7 +28,7 @@ RECORDED = PciFunction(
     [
         RECORDED,
         replace(RECORDED, vpd=None, device_serial_number=None),
-        replace(RECORDED, subsystem_id=None, subsystem_vendor_id=None, path=None),
+        replace(RECORDED, subsystem_id=None, subsystem_vendor_id=None, path=None, location_path=None),
         replace(RECORDED, vpd=Vpd()),
         replace(RECORDED, driver="vfio-pci", numa_node=1, iommu_group=7),
     ],
@@ -47,8 +48,20 @@ def test_the_same_device(found: PciFunction) -> None:
         (replace(RECORDED, vpd=Vpd(card_serial_number="S2")), "serial number S1, now S2"),
         (replace(RECORDED, device_serial_number="0012"), "device serial number 0011, now 0012"),
         (replace(RECORDED, path="0000:3a/01.0/00.0"), "path 0000:3a/00.0/00.0, now 0000:3a/01.0/00.0"),
+        (
+            replace(RECORDED, location_path="PCIROOT(0)#PCI(1C00)"),
+            "location path PCIROOT(0)#PCI(1D00), now PCIROOT(0)#PCI(1C00)",
+        ),
     ],
-    ids=["another product", "another vendor", "another subsystem", "another card", "another DSN", "another slot"],
+    ids=[
+        "another product",
+        "another vendor",
+        "another subsystem",
+        "another card",
+        "another DSN",
+        "another slot",
+        "another slot, as Windows tells it",
+    ],
 )
 def test_another_device_is_refused_with_both_named(found: PciFunction, said: str) -> None:
     with pytest.raises(LanewayError, match="another card stands at this address") as caught:

@@ -31,6 +31,7 @@ def _differences(recorded: PciFunction, found: PciFunction) -> Iterator[tuple[st
         ("serial number", _vpd_serial(recorded), _vpd_serial(found)),
         ("device serial number", recorded.device_serial_number, found.device_serial_number),
         ("path", recorded.path, found.path),
+        ("location path", recorded.location_path, found.location_path),
     ):
         if was is not None and now is not None and was != now:
             yield name, was, now

@@ -4,16 +4,15 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
-from laneway.domain.address import PciAddress
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.tracking.blocking import is_vfio_driver
 from laneway.hosts.libvirt.changes.facts import read_facts
 from laneway.hosts.libvirt.changes.planning import VFIO, StepKind, plan_steps
 from laneway.hosts.libvirt.connection import ChangingLibvirtHost, connected_to_change
+from laneway.hosts.stepwise import carry_out, finish, take_back
 from laneway.interfaces.host_changes import (
     Clean,
     Ending,
-    HostChangeError,
     JournalStep,
     Outcome,
     Plan,
@@ -47,94 +46,83 @@ class LibvirtChanger:
         """See ``ChangingHostDriver``. The steps are planned anew on the facts of this moment."""
         with self._connect(self._uri) as host:
             steps = plan_steps(plan.action, read_facts(host))
-            begun: list[Step] = []
-            try:
-                for step in steps:
-                    journal(step)
-                    begun.append(step)
-                    progress(step.summary)
-                    self._do(host, step, plan, progress)
-            except Exception as error:
-                raise self._taken_back(host, begun, error) from error
-            return Outcome(ending=Ending.DONE, taken=_standing(plan, steps))
+            work = self._work(host, plan, progress)
+            carry_out(steps, journal, progress, do=work.do, undo=work.undo)
+        return Outcome(ending=Ending.DONE, taken=_standing(plan, steps))
 
     def recover(self, unfinished: Unfinished) -> Outcome:
         """See ``ChangingHostDriver``. libvirt tells no boot: what a new one made void is found to be as before."""
         plan = unfinished.plan
         with self._connect(self._uri) as host:
+            work = self._work(host, plan, _say_nothing)
             if isinstance(plan.action, Release):
                 steps = plan_steps(plan.action, read_facts(host))
-                try:
-                    for step in steps:
-                        self._do(host, step, plan, _say_nothing)
-                except LanewayError as error:
-                    raise HostChangeError(
-                        f"the release of {plan.action.address} cannot be finished: {error.message}",
-                        {"address": str(plan.action.address)},
-                        undone=False,
-                    ) from error
+                finish(steps, work.do)
                 return Outcome(ending=Ending.DONE, taken=_standing(plan, steps))
-            problem = self._undo(host, unfinished.begun)
-            if problem is not None:
-                raise HostChangeError(problem, {"address": str(plan.action.address)}, undone=False)
+            take_back(unfinished.begun, work.undo)
             return Outcome(ending=Ending.UNDONE)
 
-    def _do(self, host: ChangingLibvirtHost, step: Step, plan: Plan, progress: Progress) -> None:
+    def _work(self, host: ChangingLibvirtHost, plan: Plan, progress: Progress) -> "_Work":
+        return _Work(host, plan, progress, self._clock, self._sleep)
+
+
+class _Work:
+    """The steps of one plan on one connection."""
+
+    def __init__(
+        self,
+        host: ChangingLibvirtHost,
+        plan: Plan,
+        progress: Progress,
+        clock: Callable[[], float],
+        sleep: Callable[[float], None],
+    ) -> None:
+        self._host = host
+        self._plan = plan
+        self._progress = progress
+        self._clock = clock
+        self._sleep = sleep
+
+    def do(self, step: Step) -> None:
         match step.kind:
             case StepKind.DETACH:
-                host.detach(step.target, VFIO)
-                self._await(host, step, lambda driver: driver is not None and is_vfio_driver(driver), "a VFIO driver")
+                self._detach(step)
             case StepKind.REATTACH:
-                host.reattach(step.target)
-                self._await(host, step, lambda driver: driver == step.value, _named(step.value))
+                self._reattach(step, step.value)
             case StepKind.RESET:
-                self._reset(host, step, plan, progress)
+                self._reset(step)
 
-    def _reset(self, host: ChangingLibvirtHost, step: Step, plan: Plan, progress: Progress) -> None:
-        """A device that cannot be reset is given back all the same; as a cleaning its failure counts."""
-        try:
-            host.reset(step.target)
-        except LanewayError as error:
-            if isinstance(plan.action, Clean):
-                raise
-            progress(f"{step.address} was not reset: {error.message}")
-
-    def _taken_back(self, host: ChangingLibvirtHost, begun: Sequence[Step], error: Exception) -> HostChangeError:
-        said = error.message if isinstance(error, LanewayError) else f"{type(error).__name__}: {error}"
-        detail = {"code": str(error.code)} if isinstance(error, LanewayError) else {}
-        problem = self._undo(host, begun)
-        if problem is None:
-            return HostChangeError(f"{said}; the host is as before", detail, undone=True)
-        return HostChangeError(f"{said}; and it could not be taken back: {problem}", detail, undone=False)
-
-    def _undo(self, host: ChangingLibvirtHost, begun: Sequence[Step]) -> str | None:
-        """Takes back what stands of these steps, the last first. Says what could not be; the others are taken back."""
-        problems = []
-        for step in reversed(begun):
-            try:
-                self._undo_one(host, step)
-            except LanewayError as error:
-                problems.append(error.message)
-        return "; ".join(problems) or None
-
-    def _undo_one(self, host: ChangingLibvirtHost, step: Step) -> None:
-        functions = read_facts(host).functions
-        if step.address not in functions or step.undo is None:
-            return  # it was pulled out, or nothing is to be taken back
+    def undo(self, step: Step) -> None:
+        functions = read_facts(self._host).functions
+        if step.address not in functions:
+            return  # it was pulled out meanwhile
         now = functions[step.address].driver
         if step.undo == StepKind.REATTACH and now != step.found:
-            host.reattach(step.target)
-            self._await(host, step, lambda driver: driver == step.found, _named(step.found))
-        elif step.undo == StepKind.DETACH and (now is None or not is_vfio_driver(now)):
-            host.detach(step.target, VFIO)
-            self._await(host, step, lambda driver: driver is not None and is_vfio_driver(driver), "a VFIO driver")
+            self._reattach(step, step.found)
+        elif step.undo == StepKind.DETACH and not _is_vfio(now):
+            self._detach(step)
 
-    def _await(
-        self, host: ChangingLibvirtHost, step: Step, is_right: Callable[[str | None], bool], expected: str
-    ) -> None:
+    def _detach(self, step: Step) -> None:
+        self._host.detach(step.target, VFIO)
+        self._await(step, _is_vfio, "a VFIO driver")
+
+    def _reattach(self, step: Step, driver: str | None) -> None:
+        self._host.reattach(step.target)
+        self._await(step, lambda now: now == driver, _named(driver))
+
+    def _reset(self, step: Step) -> None:
+        """A device that cannot be reset is given back all the same; as a cleaning its failure counts."""
+        try:
+            self._host.reset(step.target)
+        except LanewayError as error:
+            if isinstance(self._plan.action, Clean):
+                raise
+            self._progress(f"{step.address} was not reset: {error.message}")
+
+    def _await(self, step: Step, is_right: Callable[[str | None], bool], expected: str) -> None:
         """Waits, for a bounded time, until the right driver has the device: libvirt's calls succeed without, too."""
         until = self._clock() + _DRIVER_SECONDS
-        while not is_right(driver := _driver_of(host, step.address)):
+        while not is_right(driver := read_facts(self._host).function(step.address).driver):
             if self._clock() >= until:
                 raise LanewayError(
                     ErrorCode.HOST_CHANGE_FAILED,
@@ -145,15 +133,15 @@ class LibvirtChanger:
             self._sleep(_LOOK_AGAIN_SECONDS)
 
 
-def _driver_of(host: ChangingLibvirtHost, address: PciAddress) -> str | None:
-    return read_facts(host).function(address).driver
-
-
 def _standing(plan: Plan, steps: Sequence[Step]) -> tuple[Step, ...]:
     """What is to be undone at a later release."""
     if isinstance(plan.action, Release):
         return plan.action.taken if plan.action.keep else ()
     return tuple(step for step in steps if step.undo is not None)
+
+
+def _is_vfio(driver: str | None) -> bool:
+    return driver is not None and is_vfio_driver(driver)
 
 
 def _named(driver: str | None) -> str:
