@@ -85,6 +85,7 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for file in ("scenario.json", "scenarios.jsonl"):
         (tmp_path / file).write_text(json.dumps(SCENARIO))
     (tmp_path / "nova.conf").write_text(NOVA_CONF)
+    (tmp_path / "vms.txt").write_text("db-1\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LANEWAY_CONFIG", "laneway.toml")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

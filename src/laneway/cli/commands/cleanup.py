@@ -12,7 +12,7 @@ from laneway.domain.errors import ErrorCode, LanewayError
 
 @laneway_command(
     "cleanup",
-    Example("virsh list --all --name | laneway cleanup --keep -", "What would be freed; nothing is changed"),
+    Example("laneway cleanup --keep vms.txt", "What would be freed; nothing is changed"),
     Example("laneway cleanup --keep vms.txt --yes", "Free it"),
 )
 @click.option(
@@ -26,7 +26,7 @@ from laneway.domain.errors import ErrorCode, LanewayError
 def command(settings: Settings, file: str, confirmed: bool) -> int:
     """Free the devices of consumers that do not exist any more: all that is held for one that FILE does not name.
 
-    Give it all virtual machines, those that are switched off too. An empty list is refused, as it is rather the
+    Give it all virtual machines, those that are switched off too: `virsh list --all --name`. An empty list is refused, as it is rather the
     sign of a command that failed. A device that a process still has open stays blocked.
     """
     from laneway.cli.host import open_host
