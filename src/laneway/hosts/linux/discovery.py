@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.inventory import Inventory, PciFunction, Problem
+from laneway.hosts.linux.exclusive_open import ExclusiveProbe
 from laneway.hosts.linux.functions import Surroundings, read_functions
 from laneway.hosts.linux.host_use import host_use, open_nodes
 from laneway.hosts.linux.iommu_groups import ReservedMemory
@@ -21,7 +23,9 @@ from laneway.hosts.linux.vdpa import read_vdpa_devices
 from laneway.interfaces.host_driver import Ability, DriverCapabilities
 
 if TYPE_CHECKING:
+    from laneway.hosts.linux.changes import LinuxChanger, Means
     from laneway.hosts.linux.watch import UeventBatches
+    from laneway.interfaces.host_changes import Action, JournalStep, Outcome, Plan, Progress, Unfinished
     from laneway.interfaces.running_vms import RunningVms
 
 NAME = "linux"
@@ -39,21 +43,32 @@ class LinuxHostDriver:
     """One Linux host by its files below ``root``.
 
     A root other than ``/`` is a captured tree: what is not in its files (what ioctls and open
-    handles of the running system tell) is None, and so is the time of the capture. ``clock`` gives
-    seconds since 1970, UTC.
+    handles of the running system tell) is None, and so is the time of the capture. It cannot be changed,
+    unless there are ``means`` for that. ``clock`` gives seconds since 1970, UTC; ``exclusive`` replaces
+    the question to the kernel which disks are held.
     """
 
-    def __init__(self, root: Path = Path("/"), clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        root: Path = Path("/"),
+        clock: Callable[[], float] = time.time,
+        *,
+        means: "Means | None" = None,
+        exclusive: ExclusiveProbe | None = None,
+    ) -> None:
         self._root = root
         self._clock = clock
+        self._means = means
+        self._exclusive = exclusive
 
     @property
     def _is_live(self) -> bool:
         return self._root == Path("/")
 
     def describe(self) -> DriverCapabilities:
-        abilities = frozenset({Ability.WATCH} if self._is_live else ())
-        return DriverCapabilities(name=NAME, os_family="linux", abilities=abilities, facts=FACTS)
+        watching = {Ability.WATCH} if self._is_live else set()
+        changing = {Ability.PREPARE, Ability.SET_VF_COUNT} if self._can_change else set()
+        return DriverCapabilities(name=NAME, os_family="linux", abilities=frozenset(watching | changing), facts=FACTS)
 
     def discover(self) -> Inventory:
         """See ``HostDriver``. Raises LanewayError(host_unreachable) where there is no PCI bus to read."""
@@ -85,12 +100,43 @@ class LinuxHostDriver:
 
         return UeventBatches(open_uevents())
 
+    def plan(self, action: "Action") -> "Plan":
+        """See ``ChangingHostDriver``."""
+        return self._changer().plan(action)
+
+    def apply(self, plan: "Plan", journal: "JournalStep", progress: "Progress") -> "Outcome":
+        """See ``ChangingHostDriver``."""
+        return self._changer().apply(plan, journal, progress)
+
+    def recover(self, unfinished: "Unfinished") -> "Outcome":
+        """See ``ChangingHostDriver``."""
+        return self._changer().recover(unfinished)
+
+    @property
+    def _can_change(self) -> bool:
+        return self._is_live or self._means is not None
+
+    def _changer(self) -> "LinuxChanger":
+        if not self._can_change:
+            raise LanewayError(
+                ErrorCode.NOT_SUPPORTED,
+                f"{self._root} is a captured host, which cannot be changed",
+                {"root": str(self._root)},
+            )
+        from laneway.hosts.linux.changes import LinuxChanger, means_of  # noqa: PLC0415 - only changes need it
+
+        return LinuxChanger(
+            tree=HostTree(self._root), discover=self.discover, means=self._means or means_of(self._root)
+        )
+
     def _functions(self, tree: HostTree, problems: list[Problem]) -> tuple[PciFunction, ...]:
         listed = list_functions(tree, problems)
         nodes = open_nodes(self._root, live=self._is_live)
         places = {function.address: function.directory.path for function in listed}
         entries = {function.address: function.directory.names for function in listed}
-        in_use_by, unknown_use = host_use(self._root, places, live=self._is_live, nodes=nodes, entries=entries)
+        in_use_by, unknown_use = host_use(
+            self._root, places, live=self._is_live, nodes=nodes, entries=entries, exclusive=self._exclusive
+        )
         problems += unknown_use
         with interface_query(live=self._is_live) as query:
             surroundings = Surroundings(

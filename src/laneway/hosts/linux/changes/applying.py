@@ -1,0 +1,85 @@
+"""Doing steps one after the other, and taking all back where one fails."""
+
+import errno
+from collections.abc import Sequence
+
+from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.hosts.linux.changes.course import taking_back
+from laneway.hosts.linux.changes.doing import DOING, StepError, Workbench
+from laneway.hosts.linux.changes.facts import read_standings
+from laneway.hosts.linux.changes.steps import Kind, function_of
+from laneway.interfaces.host_changes import HostChangeError, JournalStep, Step
+
+_OF_FUNCTIONS = frozenset(Kind) - {Kind.LOAD_MODULE}
+_READ_ONLY = errno.EROFS
+_PERMISSION_REMEDY = (
+    "root may write it; a systemd unit must not have ProtectKernelTunables, ProtectKernelModules or PrivateDevices"
+)
+
+
+def do_steps(steps: Sequence[Step], journal: JournalStep, bench: Workbench, *, standing: Sequence[Step] = ()) -> None:
+    """Does the steps, each after it was journalled.
+
+    On a failure they are taken back, and those of ``standing`` too, which an earlier try has done.
+    Raises HostChangeError, LanewayError(no_permission), or what the journal raised.
+    """
+    begun = list(standing)
+    for step in steps:
+        try:
+            journal(step)
+            begun.append(step)
+            bench.progress(step.summary)
+            DOING[step.kind](step, bench)
+        except BaseException as failure:
+            trouble = _try_to_take_back(begun, bench)
+            if trouble is not None and isinstance(failure, Exception):
+                raise _half_done(step, failure, trouble) from failure
+            if isinstance(failure, OSError | StepError):
+                raise told(step, failure) from failure
+            raise
+
+
+def take_back_steps(begun: Sequence[Step], bench: Workbench) -> None:
+    """Takes back what was begun, as far as it stands. Raises OSError or StepError where that fails."""
+    functions = {function_of(step) for step in begun if step.kind in _OF_FUNCTIONS} | {step.address for step in begun}
+    for step in taking_back(begun, read_standings(bench.files, functions)):
+        bench.progress(step.summary)
+        DOING[step.kind](step, bench)
+
+
+def _try_to_take_back(begun: Sequence[Step], bench: Workbench) -> Exception | None:
+    try:
+        take_back_steps(begun, bench)
+    except (OSError, StepError, LanewayError) as trouble:
+        return trouble
+    return None
+
+
+def told(step: Step, failure: OSError | StepError, *, undone: bool = True) -> LanewayError:
+    """The error of a step that failed, for a person."""
+    if isinstance(failure, PermissionError) or getattr(failure, "errno", None) == _READ_ONLY:
+        return LanewayError(
+            ErrorCode.NO_PERMISSION,
+            f"not done: {step.summary}: {reason(failure)}; {_PERMISSION_REMEDY}",
+            {**_detail(step), "undone": undone},
+        )
+    state = "all is as it was before" if undone else "it is not taken back yet"
+    return HostChangeError(f"not done: {step.summary}: {reason(failure)}; {state}", _detail(step), undone=undone)
+
+
+def _half_done(step: Step, failure: Exception, trouble: Exception) -> HostChangeError:
+    message = (
+        f"not done: {step.summary}: {reason(failure)}; taking back what was done before failed, too: "
+        f"{reason(trouble)}; it is not forgotten, and the next start tries again"
+    )
+    return HostChangeError(message, _detail(step), undone=False)
+
+
+def reason(failure: Exception) -> str:
+    return (failure.strerror if isinstance(failure, OSError) else None) or str(failure)
+
+
+def _detail(step: Step) -> dict[str, object]:
+    """``reset_failed`` tells whoever releases a device that it is not fit for the next guest."""
+    detail: dict[str, object] = {"address": str(step.address), "step": step.kind, "target": step.target}
+    return {**detail, "reset_failed": True} if step.kind == Kind.RESET else detail

@@ -1,0 +1,37 @@
+"""Writes that may never come back: the kernel holds the writer until whoever has the device open closes it.
+
+A process of its own writes, so that this one goes on when the time is over. A signal does not end a
+writer that the kernel holds so; it ends by itself once the device is closed, and its write is done then.
+"""
+
+import errno
+import os
+import subprocess
+import sys
+from threading import Thread
+
+_PROGRAM = """
+import os, sys
+try:
+    file = os.open(sys.argv[1], os.O_WRONLY)
+    os.write(file, os.fsencode(sys.argv[2]))
+except OSError as error:
+    print(error.errno)
+"""
+
+
+def write_bounded(path: str, value: str, seconds: float) -> None:
+    """Writes as ``write`` does. Raises OSError, and TimeoutError where the write did not end in time."""
+    command = [sys.executable, "-I", "-S", "-c", _PROGRAM, path, value]
+    writer = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    try:
+        told, _ = writer.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        writer.kill()
+        Thread(target=writer.communicate, daemon=True).start()  # it may end much later, and is waited for then
+        raise TimeoutError(errno.ETIMEDOUT, f"the kernel did not end the write within {seconds:g} s", path) from None
+    if told.strip():
+        number = int(told)
+        raise OSError(number, os.strerror(number), path)
+    if writer.returncode != 0:
+        raise OSError(errno.EIO, f"the process that writes ended with status {writer.returncode}", path)
