@@ -227,6 +227,15 @@ class ComponentType:
             for tokens, needs, forbids, uses in self._common_choices(raw, place, k)
         ]
 
+    def number_of_outcomes(self, raw: Raw, place: int, k: int) -> int:
+        """How many ways ``take`` has, without making them: each open match constraint multiplies them."""
+        number = 1
+        for constraint, tokens in enumerate(self.common):
+            if self.matches[k] >> constraint & 1 and not raw[-1] & tokens:
+                mine, shared = self.positions[place].common[constraint]
+                number *= mine.bit_count() + 2 * shared.bit_count()
+        return number
+
     def _common_choices(self, raw: Raw, place: int, k: int) -> list[tuple[int, int, int, int]]:
         """Which values the match constraints of a class can have with a device of a position.
 

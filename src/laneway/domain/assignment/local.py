@@ -93,6 +93,7 @@ class LocalStates:
         """The ways in which a class, a taker, takes one of a position, each with the state after it."""
         shape = self.types[kind]
         cost = shape.positions[place].costs[k] or 0
+        self._spend(shape.number_of_outcomes(raw, place, k) // 16)
         found = []
         for lost, after, needs, forbids, uses in shape.take(raw, place, k):
             move = LocalMove(cost + self._lost * lost, self.number(kind, after), needs, forbids, uses)

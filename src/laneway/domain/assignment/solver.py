@@ -16,6 +16,7 @@ from typing import Self
 from laneway.domain.address import PciAddress
 from laneway.domain.assignment.addition import NEVER
 from laneway.domain.assignment.component import Raw
+from laneway.domain.assignment.merging import merged
 from laneway.domain.assignment.model import Model
 from laneway.domain.assignment.problem import AssignmentProblem, Cohort, NoSolution, SearchExhausted, Solution
 from laneway.domain.assignment.search import Meter, OutOfNodesError, Search
@@ -29,7 +30,7 @@ def solve(problem: AssignmentProblem, budget: int = DEFAULT_BUDGET) -> Solution 
     """The best choice; or that there is none; or that the budget of nodes did not tell."""
     if problem.counts == (1,) and not problem.constraints:
         return _single(problem)
-    return _Solver(problem, budget).solve()
+    return _Solver(merged(problem), budget).solve()
 
 
 def _single(problem: AssignmentProblem) -> Solution | NoSolution:
