@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from domain.hosts import A_PF, PLAIN, allocate, function, give_back, opened, pf, take, tracker, used, vf, wants
+from interfaces.fake_placement import HOST, ROOT, FakePlacement, conflict, vm
 from laneway.domain.device import Status
 from laneway.domain.errors import ConfigError, ErrorCode, LanewayError
 from laneway.domain.inventory import DevType
@@ -14,7 +15,6 @@ from laneway.domain.tracking.claim import ClaimRecord, HostState, MoveKind, Move
 from laneway.domain.tracking.tracker import PciDeviceTracker
 from laneway.interfaces.placement import ResourceInventory, StandardNames
 from laneway.openstack.provider_reporting import ROUNDS, ReportingOff, ReportingOn
-from interfaces.fake_placement import HOST, ROOT, FakePlacement, conflict, vm
 
 CARD = function("0000:3b:00.0", vendor_id="10de", product_id="20b0")
 PF = pf("0000:81:00.0")

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -183,6 +185,20 @@ def test_it_is_the_request_that_asks_for_a_type_in_any_alternative() -> None:
     mixed = request(Alternative(vendor_id="8086"), Alternative(vendor_id="15b3", dev_type=DevType.PF))
     assert serves(device(dev_type=DevType.PF), mixed) == 0
     assert serves(device(dev_type=DevType.PF, vendor_id="10de"), mixed) is None
+
+
+@pytest.mark.parametrize(
+    ("provider", "served"),
+    [
+        pytest.param("0000:81:00.0", True, id="its PF"),
+        pytest.param("0000:81:02.0", False, id="itself, as a VF has no provider of its own"),
+        pytest.param("0000:af:00.0", False, id="another PF"),
+    ],
+)
+def test_a_request_can_be_held_to_the_provider_that_placement_chose(provider: str, served: bool) -> None:
+    """Rule P13."""
+    asked = replace(request(Alternative()), provider=PciAddress.parse(provider))
+    assert (serves(device("0000:81:02.0", VF, parent="0000:81:00.0"), asked) is not None) is served
 
 
 @pytest.mark.parametrize("wanted", [True, "True", "yes"])

@@ -65,6 +65,14 @@ def nothing(host: PciDeviceTracker) -> None:
         pytest.param(
             [function(CARD)], nothing, wants(tags={"colour": "blue"}), Rule.TAGS, "without the tags", id="tags"
         ),
+        pytest.param(
+            [function(CARD)],
+            nothing,
+            replace(wants(), provider=at(PF)),
+            Rule.PROVIDER,
+            f"not of {PF}, where Placement has chosen it",
+            id="another provider of Placement (P13)",
+        ),
         pytest.param(NIC[:2], held_vf, A_VF, Rule.HELD, "held by vm1", id="held"),
         pytest.param(
             NIC, held_vf, A_PF, Rule.UNCLAIMABLE, f"unclaimable, as {VF0} is held by vm1", id="a relative is held"

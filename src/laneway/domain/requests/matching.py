@@ -1,5 +1,6 @@
 """Does a device satisfy a request? Asked once for each pool of alike devices, so kept quick."""
 
+from laneway.domain.address import PciAddress
 from laneway.domain.device import Attach, PciDevice, TagValue
 from laneway.domain.inventory import DevType
 from laneway.domain.requests.numa import NumaTopology
@@ -42,12 +43,20 @@ def serves(device: PciDevice, request: DeviceRequest) -> int | None:
     A PF, a vDPA or a remote-managed device serves only a request that asks for such a one
     (rule C53). As in nova it is the request that asks, in any of its alternatives.
     """
+    if request.provider is not None and request.provider != provider_address(device):
+        return None
     fewest = None
     for alternative in request.alternatives:
         if satisfies(device, alternative):
             unasked = unasked_tags(device, alternative)
             fewest = unasked if fewest is None else min(fewest, unasked)
     return fewest if fewest is not None and _is_asked_for(device, request) else None
+
+
+def provider_address(device: PciDevice) -> PciAddress:
+    """The address of the provider that Placement has for the device: its PF's, or its own (rules P1 and P2)."""
+    function = device.function
+    return function.address if function.parent_addr is None else function.parent_addr
 
 
 def _is_asked_for(device: PciDevice, request: DeviceRequest) -> bool:
@@ -98,7 +107,7 @@ def _place_values(device: PciDevice, attribute: str, topology: NumaTopology) -> 
         case "socket":
             value = None if function.numa_node is None else topology.sockets.get(function.numa_node)
         case "parent":
-            value = function.address if function.parent_addr is None else function.parent_addr
+            value = provider_address(device)
         case _:
             value = function.iommu_group
     return None if value is None else frozenset({value})

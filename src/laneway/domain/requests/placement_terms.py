@@ -38,8 +38,9 @@ def official_name(name: str, standard: Container[str]) -> str:
     return upper if upper in standard or upper.startswith(CUSTOM) else CUSTOM + upper
 
 
-def _upper_name(name: str) -> str:
-    return _NOT_IN_NAMES.sub("_", name.strip().upper())
+def resource_class_of_ids(vendor_id: str, product_id: str) -> str:
+    """The class of devices that no tag gives another: a name that Placement writes with ``CUSTOM_`` (rule P3)."""
+    return f"PCI_{vendor_id}_{product_id}"
 
 
 def split_list(text: str) -> tuple[str, ...]:
@@ -68,20 +69,6 @@ def official_traits(device: PciDevice, standard: Container[str]) -> frozenset[st
     return frozenset(official_name(trait, standard) for trait in named) | _implied_traits(device.tags)
 
 
-def _class_text(device: PciDevice) -> str:
-    return _text_of(device.tags, "resource_class") or f"PCI_{device.vendor_id}_{device.product_id}"
-
-
-def _text_of(tags: Mapping[str, TagValue], tag: str) -> str:
-    value = tags.get(tag)
-    return value.strip() if isinstance(value, str) else ""
-
-
-def _implied_traits(tags: Mapping[str, TagValue]) -> frozenset[str]:
-    implied = {"live_migratable": LIVE_MIGRATABLE_TRAIT, "one_time_use": ONE_TIME_USE_TRAIT}
-    return frozenset({MANAGED_TRAIT, *(trait for tag, trait in implied.items() if tags.get(tag) is True)})
-
-
 def has_traits(device: PciDevice, wanted: Iterable[str]) -> bool:
     """Whether a device has every trait that is wanted, and none that is forbidden."""
     traits = traits_of(device)
@@ -92,3 +79,21 @@ def _holds(trait: str, traits: frozenset[str]) -> bool:
     if trait.startswith(FORBIDDEN):
         return normal_name(trait.removeprefix(FORBIDDEN)) not in traits
     return normal_name(trait) in traits
+
+
+def _upper_name(name: str) -> str:
+    return _NOT_IN_NAMES.sub("_", name.strip().upper())
+
+
+def _class_text(device: PciDevice) -> str:
+    return _text_of(device.tags, "resource_class") or resource_class_of_ids(device.vendor_id, device.product_id)
+
+
+def _text_of(tags: Mapping[str, TagValue], tag: str) -> str:
+    value = tags.get(tag)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _implied_traits(tags: Mapping[str, TagValue]) -> frozenset[str]:
+    implied = {"live_migratable": LIVE_MIGRATABLE_TRAIT, "one_time_use": ONE_TIME_USE_TRAIT}
+    return frozenset({MANAGED_TRAIT, *(trait for tag, trait in implied.items() if tags.get(tag) is True)})

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from laneway.domain.address import PciAddress
 from laneway.domain.device import Attach
 from laneway.domain.inventory import DevType
 
@@ -35,6 +36,7 @@ class Alternative:
 class DeviceRequest:
     """``count`` devices, each of which satisfies one of the ``alternatives``.
 
+    ``provider`` is where Placement has chosen them: the device at this address, or VFs of it (rule P13).
     ``alias`` is the name of the alias it came from; ``requester`` the id of the port that it is for,
     or the request's name where the port has none.
     """
@@ -46,6 +48,7 @@ class DeviceRequest:
     attach: Attach = Attach.VFIO
     alias: str | None = None
     requester: str | None = None
+    provider: PciAddress | None = None
 
 
 class ConstraintKind(StrEnum):

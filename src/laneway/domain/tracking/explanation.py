@@ -20,6 +20,7 @@ class Rule(StrEnum):
     IDS = "ids"
     TYPE = "type"
     TAGS = "tags"
+    PROVIDER = "provider"
     NOT_ADMITTED = "not_admitted"
     ONLY_IF_ASKED = "only_if_asked"
     HELD = "held"

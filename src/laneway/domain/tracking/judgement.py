@@ -8,7 +8,7 @@ from laneway.domain.assignment.problem import Solution
 from laneway.domain.assignment.solver import solve
 from laneway.domain.device import Attach, PciDevice
 from laneway.domain.inventory import DevType, PciFunction
-from laneway.domain.requests.matching import ONLY_IF_ASKED, constraint_values, satisfies, serves
+from laneway.domain.requests.matching import ONLY_IF_ASKED, constraint_values, provider_address, satisfies, serves
 from laneway.domain.requests.request import Alternative, ClaimRequest, DeviceRequest
 from laneway.domain.specs.refusal import NO_SPEC_MATCHES, why_not
 from laneway.domain.tracking.blocking import GROUP_NOT_VIABLE
@@ -92,6 +92,8 @@ def _not_asked_for(device: PciDevice, request: DeviceRequest) -> Removal | None:
         return Removal(Rule.TYPE, f"{device.dev_type}, which is not asked for")
     if not any(satisfies(device, alternative) for alternative in with_ids):
         return Removal(Rule.TAGS, "without the tags that are asked for")
+    if request.provider is not None and request.provider != provider_address(device):
+        return Removal(Rule.PROVIDER, f"not of {request.provider}, where Placement has chosen it")
     if device.dev_type in ONLY_IF_ASKED and all(one.dev_type is None for one in with_ids):
         key = "dev_type" if device.dev_type is DevType.VDPA else "dev_type, or device_type in an alias"
         return Removal(Rule.ONLY_IF_ASKED, f"{device.dev_type}, which has to be asked for by {key}")

@@ -77,6 +77,7 @@ def _is_one_plain_device(claim: ClaimRequest) -> bool:
     return (
         request.count == 1
         and request.attach is Attach.VFIO
+        and request.provider is None
         and all(alternative.parent_ifname is None for alternative in request.alternatives)
     )
 
