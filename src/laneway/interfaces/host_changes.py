@@ -14,6 +14,7 @@ from laneway.domain.cleaning import Cleaning
 from laneway.domain.device import Attach, Binding
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.inventory import PciFunction
+from laneway.domain.tracking.health import Health
 
 
 class LinkState(StrEnum):
@@ -184,18 +185,6 @@ class ChangingHostDriver(Protocol):
         Idempotent. A plan of another boot is void: nothing of it is touched. Raises HostChangeError
         where that fails; nothing is lost then, and it may be tried again.
         """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Health:
-    """How a function does. ``reads_all_ones``: its configuration space does not answer any more.
-
-    ``fatal_errors`` is the kernel's count of fatal AER errors since the boot (sysfs
-    ``aer_dev_fatal``). None where that is not known.
-    """
-
-    reads_all_ones: bool | None = None
-    fatal_errors: int | None = None
 
 
 class HealthReadingHostDriver(Protocol):
