@@ -1,0 +1,91 @@
+"""Rows of nova's tables, with only what a test is about spelled out."""
+
+import json
+from typing import Any
+
+NODE = {"id": 7, "host": "compute-1", "hypervisor_hostname": "compute-1.example", "deleted": 0}
+VM, OTHER_VM = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+REQUEST, PORT_REQUEST = "aaaaaaaa-0000-4000-8000-000000000001", "aaaaaaaa-0000-4000-8000-000000000002"
+PORT = "bbbbbbbb-0000-4000-8000-000000000001"
+
+Row = dict[str, Any]
+
+
+def device(address: str, owner: str | None = None, *, status: str | None = None, **columns: Any) -> Row:
+    """A row of ``pci_devices``."""
+    row = {
+        "id": 1,
+        "compute_node_id": 7,
+        "address": address,
+        "vendor_id": "8086",
+        "product_id": "37c8",
+        "dev_type": "type-PCI",
+        "status": status or ("allocated" if owner else "available"),
+        "instance_uuid": owner,
+        "request_id": REQUEST if owner else None,
+        "numa_node": 0,
+        "parent_addr": None,
+        "extra_info": "{}",
+        "deleted": 0,
+    }
+    return row | columns
+
+
+def vf(address: str, parent: str, owner: str | None = None, **columns: Any) -> Row:
+    return device(address, owner, **{"dev_type": "type-VF", "product_id": "154c", "parent_addr": parent} | columns)
+
+
+def pf(address: str, owner: str | None = None, **columns: Any) -> Row:
+    return device(address, owner, **{"dev_type": "type-PF", "product_id": "1572"} | columns)
+
+
+def instance(uuid: str = VM, host: str | None = "compute-1", **columns: Any) -> Row:
+    return {"uuid": uuid, "host": host, "node": "compute-1.example", "deleted": 0} | columns
+
+
+def flavor_request(request_id: str | None = REQUEST, count: int = 1, **spec: Any) -> Row:
+    """A request of a flavor, as nova stores it in ``instance_extra.pci_requests``."""
+    return {
+        "count": count,
+        "spec": [{"vendor_id": "8086", "product_id": "37c8"} | spec],
+        "alias_name": "card",
+        "is_new": False,
+        "numa_policy": "legacy",
+        "request_id": request_id,
+        "requester_id": None,
+    }
+
+
+def port_request(network: str | None = "physnet1", **changed: Any) -> Row:
+    """A request of a port, as nova stores it."""
+    request = {
+        "count": 1,
+        "spec": [{"physical_network": network, "remote_managed": "False"}],
+        "alias_name": None,
+        "is_new": False,
+        "numa_policy": None,
+        "request_id": PORT_REQUEST,
+        "requester_id": PORT,
+    }
+    return request | changed
+
+
+def extra(*requests: Row, uuid: str = VM) -> Row:
+    """A row of ``instance_extra``."""
+    return {"instance_uuid": uuid, "pci_requests": json.dumps(requests), "deleted": 0}
+
+
+def port(address: str = "0000:31:01.0", **changed: Any) -> Row:
+    """A bound port, as Neutron's API has it."""
+    made = {
+        "id": PORT,
+        "device_id": VM,
+        "binding:host_id": "compute-1",
+        "binding:vnic_type": "direct",
+        "binding:profile": {
+            "pci_slot": address,
+            "pci_vendor_info": "8086:154c",
+            "physical_network": "physnet1",
+        },
+    }
+    return made | changed
