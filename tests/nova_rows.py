@@ -1,6 +1,10 @@
 """Rows of nova's tables, with only what a test is about spelled out."""
 
 import json
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 NODE = {"id": 7, "host": "compute-1", "hypervisor_hostname": "compute-1.example", "deleted": 0}
@@ -89,3 +93,27 @@ def port(address: str = "0000:31:01.0", **changed: Any) -> Row:
         },
     }
     return made | changed
+
+
+_DDL = {
+    "compute_nodes": "id INTEGER PRIMARY KEY, host VARCHAR(255), hypervisor_hostname VARCHAR(255), deleted INTEGER",
+    "pci_devices": "id INTEGER PRIMARY KEY, uuid VARCHAR(36), compute_node_id INTEGER NOT NULL,"
+    " address VARCHAR(12) NOT NULL, vendor_id VARCHAR(4) NOT NULL, product_id VARCHAR(4) NOT NULL,"
+    " dev_type VARCHAR(8) NOT NULL, dev_id VARCHAR(255), label VARCHAR(255), status VARCHAR(36) NOT NULL,"
+    " request_id VARCHAR(36), extra_info TEXT, instance_uuid VARCHAR(36), numa_node INTEGER,"
+    " parent_addr VARCHAR(12), deleted INTEGER, UNIQUE (compute_node_id, address, deleted)",
+    "instances": "uuid VARCHAR(36), host VARCHAR(255), node VARCHAR(255), vm_state VARCHAR(255), deleted INTEGER",
+    "instance_extra": "instance_uuid VARCHAR(36), numa_topology TEXT, pci_requests TEXT, deleted INTEGER",
+}
+"""nova's tables in SQLite, with the columns that are read and some that are not."""
+
+
+def write_database(file: Path, **tables: Sequence[Row]) -> Path:
+    """A database of nova's with these rows."""
+    with closing(sqlite3.connect(file)) as connection, connection:
+        for table, columns in _DDL.items():
+            connection.execute(f"CREATE TABLE {table} ({columns})")
+            for row in tables.get(table, ()):
+                marks = ", ".join("?" for _ in row)
+                connection.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))
+    return file
