@@ -1,4 +1,4 @@
-"""Running domains of libvirt, by their XML: as its API gives it, or as it keeps it in status files. Pure."""
+"""Domains of libvirt by their XML: as its API and its hooks give it, or as it keeps it in status files. Pure."""
 
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
@@ -7,6 +7,7 @@ from laneway.domain.address import PciAddress
 from laneway.domain.errors import LanewayError
 from laneway.hosts.observed_vm import ObservedVm
 from laneway.hosts.xml_text import parse_xml
+from laneway.interfaces.guest_definition import GuestDefinition, WantedDevice
 
 SOURCE = "libvirt"
 
@@ -34,16 +35,49 @@ def parse_domain(text: str) -> ObservedVm:
     )
 
 
-def _addresses(domain: Element) -> Iterator[PciAddress]:
-    hosts = (
-        *domain.iterfind("devices/hostdev[@type='pci']"),
-        *_interfaces(domain, "hostdev"),
-        *domain.iterfind("devices/disk[@type='nvme']"),
+def parse_guest(text: str) -> GuestDefinition:
+    """What a domain that is to start asks of its host; counts what ``parse_domain`` counts as addresses.
+
+    Raises ValueError for a text that is no such document, or has a host device whose address is none,
+    or is missing: then it cannot be told what the domain would get.
+    """
+    document = parse_xml(text)
+    name = document.findtext("name") if document.tag == "domain" else None
+    if not name:
+        raise ValueError("it holds no domain with a name")
+    return GuestDefinition(
+        name=name,
+        uuid=document.findtext("uuid"),
+        devices=tuple(map(_wanted, _host_devices(document))),
     )
-    for device in hosts:
+
+
+def _wanted(device: Element) -> WantedDevice:
+    address = device.find("source/address")
+    if address is None:
+        raise ValueError(f"a device of the host has no address (<{device.tag}>)")
+    return WantedDevice(address=_address(address), managed="yes" in _managed(device))
+
+
+def _managed(device: Element) -> Iterator[str | None]:
+    """Disks say it of their source, all others of themselves."""
+    yield device.get("managed")
+    for source in device.iterfind("source"):
+        yield source.get("managed")
+
+
+def _addresses(domain: Element) -> Iterator[PciAddress]:
+    for device in _host_devices(domain):
         address = device.find("source/address")
         if address is not None:
             yield _address(address)
+
+
+def _host_devices(domain: Element) -> Iterator[Element]:
+    """The elements that take a PCI function of the host, through VFIO."""
+    yield from domain.iterfind("devices/hostdev[@type='pci']")
+    yield from _interfaces(domain, "hostdev")
+    yield from domain.iterfind("devices/disk[@type='nvme']")
 
 
 def _address(element: Element) -> PciAddress:
