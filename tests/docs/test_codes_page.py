@@ -18,10 +18,15 @@ SAYS_A_CODE = {
     "BlockReason",
     "ConfigProblem",
     "Danger",
+    "Finding",
     "HostUse",
     "NotAssignable",
     "ReadinessNote",
     "Refusal",
+    "_finding",
+    "_say",
+    "_warn",
+    "_warning",
     "warning",
 }
 """Calls whose first argument, or argument ``code``, is a code."""

@@ -3,6 +3,7 @@
 
 from collections.abc import Mapping
 from importlib import import_module
+from keyword import iskeyword
 from typing import NoReturn
 
 import click
@@ -28,7 +29,7 @@ class LazyGroup(WithHelpPage, click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         if cmd_name not in self._summaries:
             return None
-        command: click.Command = import_module(f"{self._package}.{cmd_name.replace('-', '_')}").command
+        command: click.Command = import_module(f"{self._package}.{_module_of(cmd_name)}").command
         return command
 
     def resolve_command(
@@ -59,3 +60,9 @@ class LazyGroup(WithHelpPage, click.Group):
                     f"{error.option_name} goes behind the command: `laneway devices {error.option_name} ...`", ctx
                 ) from None
             raise
+
+
+def _module_of(command: str) -> str:
+    """No module has the name of a statement of Python: ``import`` is in ``import_``."""
+    name = command.replace("-", "_")
+    return f"{name}_" if iskeyword(name) else name
