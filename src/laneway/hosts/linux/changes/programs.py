@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from threading import Thread
 from typing import IO, Protocol
 
-_KEPT_BYTES = 4096
-_KEPT_LINES = 20
+_KEPT_BYTES = 1 << 16
+_BLOCK = 4096
+_TOLD_LINES = 20
 _LOOK_SECONDS = 0.05
 _GRACE_SECONDS = 2.0
 """Between the signal that asks a program to end, and the one that ends it."""
@@ -22,7 +23,7 @@ _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """``status`` is below 0 for a signal, None where its time was over; ``output`` are the last lines."""
+    """``status`` is below 0 for a signal, None where its time was over; ``output`` the end of what it wrote."""
 
     status: int | None
     output: str = ""
@@ -35,7 +36,8 @@ class Ended:
             how = f"{program} was ended by signal {-self.status}"
         else:
             how = f"{program} ended with status {self.status}"
-        return f"{how}: {self.output}" if self.output else how
+        lines = [line.strip() for line in self.output.split("\n") if line.strip()]
+        return f"{how}: {'; '.join(lines[-_TOLD_LINES:])}" if lines else how
 
 
 class Programs(Protocol):
@@ -92,7 +94,7 @@ class _Tail:
         if not self._selector.get_map():
             time.sleep(seconds)
         elif self._selector.select(seconds):
-            data = os.read(self._pipe.fileno(), _KEPT_BYTES)
+            data = os.read(self._pipe.fileno(), _BLOCK)
             if data:
                 self._data = (self._data + data)[-_KEPT_BYTES:]
             else:
@@ -105,8 +107,7 @@ class _Tail:
         self._pipe.close()
 
     def text(self) -> str:
-        lines = (line.strip() for line in self._data.decode("utf-8", "replace").split("\n"))
-        return "\n".join([line for line in lines if line][-_KEPT_LINES:])
+        return self._data.decode("utf-8", "replace").strip()
 
 
 def _ends_by(process: "subprocess.Popen[bytes]", tail: _Tail, end: float) -> bool:
