@@ -18,7 +18,7 @@ from laneway.config import Config, Surroundings, load_config
 from laneway.config.config import AUTO_DRIVER
 from laneway.domain.device import PciDevice
 from laneway.domain.errors import ConfigProblem, ErrorCode, LanewayError
-from laneway.domain.inventory import Inventory
+from laneway.domain.inventory import DevType, Inventory
 from laneway.domain.report import HostReport
 from laneway.domain.specs.admission import admit
 from laneway.domain.tracking.claim import HostState
@@ -73,7 +73,7 @@ class LocalHost:
         return HostReport(self.inventory, self.config.device_specs)
 
     def look(self) -> HostView:
-        """The host as it stands, read quickly and without a lock, unless a claim has ended.
+        """The host as it stands, read quickly and without a lock, unless something follows that is not stored yet.
 
         Raises as the store does.
         """
@@ -81,13 +81,15 @@ class LocalHost:
 
         report, groups = self.report, self.config.iommu_groups
         quick = read_state(self.database, self.name)
-        if quick.next_expiry is not None and quick.next_expiry <= now():
+        ended = quick.next_expiry is not None and quick.next_expiry <= now()
+        another_boot = report.inventory.boot_id not in (None, quick.boot_id)
+        if ended or (another_boot and any(row.prepared for row in quick.held.values())):
             return self._look_closely()
         admitted = dict(admit(report.inventory, report.specs).devices)
         held = {}
         for address, row in quick.held.items():
             today = admitted.get(address)
-            if today is None or today.entry != row.entry:
+            if today is None or today.entry != row.entry or (row.prepared and today.dev_type is DevType.PF):
                 return self._look_closely()
             held[address] = PciDevice(
                 function=today.function,
@@ -98,6 +100,7 @@ class LocalHost:
                 claim=row.claim,
                 request=row.request,
                 attach=row.attach,
+                prepared=row.prepared,
             )
         state = HostState(held=held, blocks=quick.blocks, boot_id=quick.boot_id)
         return HostView(report, state, groups, admitted)

@@ -58,6 +58,8 @@ class Model:
     groups_count: bool
     held: dict[PciAddress, Held] = field(default_factory=dict)
     cordoned: set[PciAddress] = field(default_factory=set)
+    last_groups: dict[PciAddress, int] = field(default_factory=dict)
+    """The IOMMU group in which each function was seen last, since it was taken."""
 
     # what is there
 
@@ -80,15 +82,23 @@ class Model:
         return self.fact(one).parent_addr == other or self.fact(other).parent_addr == one
 
     def siblings(self, one: PciAddress, other: PciAddress) -> bool:
-        """Endpoints of one IOMMU group, by the facts of today."""
-        mine, yours = self.functions.get(one), self.functions.get(other)
-        if not self.groups_count or one == other or mine is None or yours is None:
+        """Endpoints of one IOMMU group, by the facts of today; what is held and gone is in its last one."""
+        if not self.groups_count or one == other:
             return False
-        return (
-            mine.iommu_group is not None
-            and mine.iommu_group == yours.iommu_group
-            and not (bridge(mine) or bridge(yours))
-        )
+        return self.group(one) is not None and self.group(one) == self.group(other)
+
+    def group(self, address: PciAddress) -> int | None:
+        function = self.functions.get(address)
+        if function is not None:
+            return None if bridge(function) else function.iommu_group
+        return self.last_groups.get(address) if address in self.held else None
+
+    def see(self) -> None:
+        """A report of the host as it is now."""
+        for address in self.held.keys() & self.functions.keys():
+            group = self.functions[address].iommu_group
+            if group is not None:
+                self.last_groups[address] = group
 
     def conflict(self, one: PciAddress, other: PciAddress) -> bool:
         return one != other and (self.partners(one, other) or self.siblings(one, other))
@@ -271,6 +281,8 @@ class Model:
     def take(self, addresses: Sequence[PciAddress], consumer: str, status: Status) -> None:
         for address in addresses:
             self.held[address] = Held(status, consumer, self.functions[address], self.specs[address])
+            self.last_groups.pop(address, None)
+        self.see()
 
     def allocate(self, consumer: str) -> None:
         for address, held in self.held.items():

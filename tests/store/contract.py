@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,7 +11,7 @@ from laneway.domain.device import Status
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.tracking.claim import HostState, Update
 from laneway.interfaces.store import Store
-from store.samples import CORDON, NOW, address, claimed, device, freed, record
+from store.samples import CORDON, NOW, address, claimed, device, freed, gpu, record
 
 ACTOR = "ada"
 
@@ -22,7 +23,7 @@ class Interrupted(Exception):
 def write_and_fail(store: Store, host: str) -> None:
     with store.transaction(host) as transaction:
         transaction.write(claimed("vm2", 1, claim="c2"), action="claim", at=NOW)
-        transaction.set_boot_id("b2")
+        transaction.write(Update(boot_id="b2"), action="sync", at=NOW)
         raise Interrupted
 
 
@@ -91,12 +92,21 @@ class StoreContract:
         assert store.read("h2").held == {address(0): device(0, "vm2")}
 
     def test_the_boot_id_is_kept_until_it_changes(self, store: Store) -> None:
-        for boot_id in ("b1", None, "b2"):
+        for boot_id in ("b1", "b2"):
             with store.transaction("h1") as transaction:
-                transaction.set_boot_id(boot_id)
+                transaction.write(Update(boot_id=boot_id), action="sync", at=NOW)
                 assert transaction.state().boot_id == boot_id
             write(store, claimed("vm1", 0))
             assert store.read("h1").boot_id == boot_id
+            assert next(entry.detail for entry in store.audit("h1", last=2)) == {"boot_id": boot_id}
+
+    def test_a_prepared_device_is_told_as_such_in_the_audit_log(self, store: Store) -> None:
+        prepared = replace(device(0, "vm1", Status.ALLOCATED), prepared=True, placeholders=(gpu(1), gpu(2)))
+        write(store, Update(held={address(0): prepared}), action="prepare")
+        assert store.read("h1").held == {address(0): prepared}
+        assert [entry.detail for entry in store.audit("h1", last=1)] == [
+            {"devices": {"0000:3b:00.0": {"status": "allocated", "consumer": "vm1", "claim": "c1", "prepared": True}}}
+        ]
 
     def test_a_state_that_was_read_stays_as_it_was(self, store: Store) -> None:
         write(store, claimed("vm1", 0))

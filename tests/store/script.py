@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from laneway.domain.device import Attach
+from laneway.domain.tracking.claim import Update
 from laneway.fleet.control_plane import ControlPlane
 from laneway.interfaces.running_vms import RunningVm, RunningVms
 from laneway.interfaces.store import Store
@@ -67,7 +68,7 @@ def _give_to_another(store: Store) -> None:
     with store.transaction("h1") as transaction:
         transaction.write(freed(0, 1, 2), action="free", at=NOW)
         transaction.write(claimed("vm3", 1, 2, claim="c3"), action="claim", at=NOW)
-        transaction.set_boot_id("b2")
+        transaction.write(Update(boot_id="b2"), action="sync", at=NOW)
 
 
 def _uncordon(store: Store) -> None:

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.tracking.claim import Update
 from laneway.store.maintenance import backup, status
 from laneway.store.sqlite import open_store
 from store.contract import write
-from store.samples import claimed
+from store.samples import NOW, claimed
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def test_a_backup_is_a_whole_database_while_others_go_on(path: Path, tmp_path: P
     folder.mkdir()
     with open_store(path) as store:
         with store.transaction("h1") as transaction:
-            transaction.set_boot_id("not yet committed")
+            transaction.write(Update(boot_id="not yet committed"), action="sync", at=NOW)
             backup(path, folder / "copy.db")
         write(store, claimed("vm2", 2, claim="c2"))
     assert [file.name for file in folder.iterdir()] == ["copy.db"]

@@ -24,7 +24,8 @@ def path(tmp_path: Path) -> Path:
 def tables_of(path: Path) -> list[tuple[str, ...]]:
     with closing(sqlite3.connect(path)) as connection:
         rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
-    return sorted(rows, key=lambda row: row[:2])
+    # SQLite puts the name of a table that it renamed into quotes.
+    return sorted(((*row[:3], (row[3] or "").replace('"', "")) for row in rows), key=lambda row: row[:2])
 
 
 def shape_of(path: Path) -> dict[str, list[tuple[object, ...]]]:

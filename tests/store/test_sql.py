@@ -31,7 +31,7 @@ class TestSqlStore(StoreContract):
     def test_each_change_of_a_host_makes_a_new_generation(self, store: SqlStore, tmp_path: Path) -> None:
         write(store, claimed("vm1", 0), host="h2")
         with store.transaction("h1") as transaction:
-            transaction.set_boot_id("b1")
+            transaction.write(Update(boot_id="b1"), action="sync", at=NOW)
             transaction.write(claimed("vm1", 0), action="claim", at=NOW)
         with sqlite_engine(tmp_path / "state.db").begin() as connection:
             generations = connection.execute(text("SELECT name, generation FROM hosts")).all()

@@ -11,9 +11,10 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.tracking.claim import Update
 from laneway.store.sqlite import open_store, sqlite_engine
 from store.contract import write
-from store.samples import claimed
+from store.samples import NOW, claimed
 
 
 def mode_of(path: Path) -> int:
@@ -80,7 +81,7 @@ def test_readers_do_not_wait_while_another_writes(tmp_path: Path) -> None:
         write(store, claimed("vm1", 0))
         before = other.read("h1")
         with store.transaction("h1") as transaction:
-            transaction.set_boot_id("b1")
+            transaction.write(Update(boot_id="b1"), action="sync", at=NOW)
             assert other.read("h1") == before
         assert other.read("h1").boot_id == "b1"
 

@@ -28,7 +28,15 @@ def shown(state: HostState) -> QuickState:
     """What of a whole state the quick one holds."""
     return QuickState(
         {
-            address: HeldRow(device.status, device.consumer, device.claim, device.request, device.attach, device.entry)
+            address: HeldRow(
+                device.status,
+                device.consumer,
+                device.claim,
+                device.request,
+                device.attach,
+                device.entry,
+                device.prepared,
+            )
             for address, device in state.held.items()
         },
         state.blocks,
@@ -49,8 +57,8 @@ def test_the_quick_read_agrees_with_the_store(shared_path: Path, state: HostStat
                 blocks=dict.fromkeys(before.blocks),
             )
             transaction.write(gone, action="free", at=NOW)
-            transaction.write(Update(held=state.held, claims=state.claims, blocks=state.blocks), action="claim", at=NOW)
-            transaction.set_boot_id("b1")
+            everything = Update(held=state.held, claims=state.claims, blocks=state.blocks, boot_id="b1")
+            transaction.write(everything, action="claim", at=NOW)
         assert read_state(shared_path, "h1") == shown(store.read("h1")) == shown(state)._replace(boot_id="b1")
 
 

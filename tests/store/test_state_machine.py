@@ -66,11 +66,11 @@ class Stores(RuleBasedStateMachine):
 
         assert run(self.memory) == run(self.sql)
 
-    @rule(host=st.integers(0, 1), boot_id=st.sampled_from([None, "b1", "b2"]))
-    def boot(self, host: int, boot_id: str | None) -> None:
+    @rule(host=st.integers(0, 1), boot_id=st.sampled_from(["b1", "b2"]))
+    def boot(self, host: int, boot_id: str) -> None:
         for store in (self.memory, self.sql):
             with store.transaction(self.names[host]) as transaction:
-                transaction.set_boot_id(boot_id)
+                transaction.write(Update(boot_id=boot_id), action="sync", at=NOW)
 
     @invariant()
     def both_hold_the_same(self) -> None:

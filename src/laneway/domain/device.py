@@ -82,7 +82,8 @@ class PciDevice:
 
     ``status`` is its own: what conflicts make of an available device, the tracker tells. While it
     is owned, ids, type, tags and what matching uses are kept as they were when it was claimed
-    (rule D36).
+    (rule D36). ``prepared``: it is taken from the host for a guest, by the boot that the host is in.
+    ``placeholders`` are, of a PF that is prepared, its VFs as they were: they are gone meanwhile.
     """
 
     function: PciFunction
@@ -93,6 +94,8 @@ class PciDevice:
     claim: str | None = None
     request: str | None = None
     attach: Attach = Attach.VFIO
+    prepared: bool = False
+    placeholders: tuple[PciFunction, ...] = ()
 
     @property
     def address(self) -> PciAddress:

@@ -1,12 +1,13 @@
 """The use cases on hosts: each is one transaction on one host."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
 from laneway.domain.address import PciAddress
 from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.inventory import PciFunction
 from laneway.domain.report import HostReport
 from laneway.domain.requests.request import ClaimRequest
 from laneway.domain.tracking.claim import HostState, Update
@@ -57,24 +58,24 @@ class ControlPlane:
         self._reports: dict[str, HostReport] = {}
 
     def sync(self, host: str, report: HostReport) -> Outcome:
-        """Takes a host's report over, and frees claims whose time is over.
+        """Takes a host's report over, stores what follows from it, and frees claims whose time is over.
 
         Raises LanewayError(invalid_inventory); the last report stays in force then.
         """
         tracker = self._tracker_over(report, self._store.read(host))
         self._reports[host] = report
         now = self._clock()
-        boot_id = report.inventory.boot_id
-        if tracker.expire(now).is_empty and tracker.state.boot_id == boot_id:
+        if tracker.settle().is_empty and tracker.expire(now).is_empty:
             return Outcome(tracker=tracker)
         with self._store.transaction(host) as transaction:
             tracker = self._tracker_over(report, transaction.state())
-            update = tracker.expire(now)
-            if not update.is_empty:
-                transaction.write(update, action="expire", at=now)
-            transaction.set_boot_id(boot_id)
-        tracker.apply(update)
-        return Outcome(tracker=tracker, changed=tuple(update.held))
+            settled = tracker.settle()
+            transaction.write(settled, action="sync", at=now)
+            tracker.apply(settled)
+            expired = tracker.expire(now)
+            transaction.write(expired, action="expire", at=now)
+        tracker.apply(expired)
+        return Outcome(tracker=tracker, changed=tuple(expired.held))
 
     def check(self, host: str, request: ClaimRequest) -> Outcome:
         """Answers what ``claim`` would, and changes nothing. Raises as ``claim`` does."""
@@ -145,6 +146,25 @@ class ControlPlane:
     def uncordon(self, host: str, address: PciAddress) -> Outcome:
         """Offers a cordoned device again. Raises LanewayError(unknown_device)."""
         return self._change(host, "uncordon", lambda tracker: tracker.uncordon(address))
+
+    def prepared(self, host: str, address: PciAddress, placeholders: Sequence[PciFunction] = ()) -> Outcome:
+        """The host gave an allocated device out of its hands, for the guest; ``placeholders`` are the VFs of a PF.
+
+        Raises LanewayError(unknown_device), LanewayError(invalid_status).
+        """
+        return self._change(host, "prepare", lambda tracker: tracker.prepared(address, placeholders))
+
+    def released(self, host: str, address: PciAddress) -> Outcome:
+        """The host has a device back. Raises LanewayError(unknown_device), LanewayError(invalid_status)."""
+        return self._change(host, "release", lambda tracker: tracker.released(address))
+
+    def cleaned(self, host: str, address: PciAddress) -> Outcome:
+        """A freed device is clean. Raises LanewayError(unknown_device), LanewayError(invalid_status)."""
+        return self._change(host, "clean", lambda tracker: tracker.cleaned(address))
+
+    def block(self, host: str, address: PciAddress, code: str, message: str, detail: str | None = None) -> Outcome:
+        """Laneway itself cordons a device (see ``blocking``). Raises LanewayError(unknown_device)."""
+        return self._change(host, "block", lambda tracker: tracker.block(address, code, message, detail))
 
     def look(self, host: str) -> PciDeviceTracker:
         """The host as it stands: its last report over its stored state, without a lock."""

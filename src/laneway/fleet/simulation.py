@@ -80,6 +80,7 @@ class Simulation:
         state = self._stored_state(inventory, specs) if scenario.stored else HostState()
         self._groups = IommuGroups.ENFORCE if scenario.enforce_iommu_groups else IommuGroups.IGNORE
         self._tracker = PciDeviceTracker(HostReport(inventory, specs), state, iommu_groups=self._groups)
+        self._tracker.apply(self._tracker.settle())
 
     @property
     def warnings(self) -> Iterable[ConfigProblem]:
@@ -105,6 +106,7 @@ class Simulation:
         if step.op == "sync":
             specs = self._tracker.view.report.specs
             self._tracker = self._tracker.sync(HostReport(decode_inventory(step.values["inventory"]), specs)).tracker
+            self._tracker.apply(self._tracker.settle())
         elif step.op in ("restart", "reload"):
             self._reconfigure(step)
         else:
@@ -220,8 +222,8 @@ _OPERATIONS: Mapping[str, Callable[[PciDeviceTracker, Step], Update]] = {
     "cleanup": lambda tracker, step: tracker.cleanup(step.texts("keep") or ()),
     "cordon": lambda tracker, step: tracker.cordon(_address(step)),
     "uncordon": lambda tracker, step: tracker.uncordon(_address(step)),
-    "release": lambda tracker, step: tracker.release(_address(step)),
-    "clean": lambda tracker, step: tracker.clean(_address(step)),
+    "release": lambda tracker, step: tracker.released(_address(step)),
+    "clean": lambda tracker, step: tracker.cleaned(_address(step)),
 }
 
 

@@ -15,7 +15,7 @@ class AuditEntry:
 
     ``actor`` is the person or program that a store was opened for; None where that is not known.
     ``detail`` is what was stored, as plain JSON values: for ``devices`` and ``blocks`` by address
-    and ``claims`` by id, null where the record was removed.
+    and ``claims`` by id, null where the record was removed; ``boot_id`` where another boot began.
     """
 
     at: datetime
@@ -38,9 +38,6 @@ class HostTransaction(Protocol):
         not logged. Raises LanewayError(internal_error) where the update gives a device of one
         consumer to another without freeing it first: no caller that read ``state`` does.
         """
-
-    def set_boot_id(self, boot_id: str | None) -> None:
-        """Stores the boot that the host is in."""
 
 
 class Store(Protocol):

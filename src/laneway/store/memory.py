@@ -22,6 +22,7 @@ def updated(state: HostState, update: Update) -> HostState:
         held=_merged(state.held, update.held),
         claims=_merged(state.claims, update.claims),
         blocks=_merged(state.blocks, update.blocks),
+        boot_id=update.boot_id or state.boot_id,
     )
 
 
@@ -51,9 +52,6 @@ class MemoryTransaction:
         self.log.append(
             AuditEntry(at=at, host=self._host, actor=self._actor, action=action, detail=audit_detail(update))
         )
-
-    def set_boot_id(self, boot_id: str | None) -> None:
-        self._state = replace(self._state, boot_id=boot_id)
 
 
 class MemoryStore:

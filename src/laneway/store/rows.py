@@ -17,6 +17,8 @@ def device_values(device: PciDevice) -> Values:
         "claim": device.claim,
         "request": device.request,
         "attach": device.attach.value,
+        "prepared": device.prepared,
+        "placeholders": device.placeholders,
         "entry": device.entry,
         "function": device.function,
         "extra_info": device.extra_info,
@@ -33,6 +35,8 @@ def device_of(row: Row[Any]) -> PciDevice:
         claim=row.claim,
         request=row.request,
         attach=Attach(row.attach),
+        prepared=row.prepared,
+        placeholders=row.placeholders,
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from laneway.domain.address import PciAddress
+from laneway.domain.device import PciDevice
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.tracking.claim import Update
 
@@ -27,11 +28,8 @@ def refuse_second_owner(consumers: Mapping[PciAddress, str | None], update: Upda
 
 def audit_detail(update: Update) -> dict[str, object]:
     """What the audit log keeps of an update, as plain JSON values; parts without changes are left out."""
-    parts: dict[str, dict[str, object]] = {
-        "devices": {
-            str(address): device and {"status": device.status.value, "consumer": device.consumer, "claim": device.claim}
-            for address, device in update.held.items()
-        },
+    parts: dict[str, Mapping[str, object]] = {
+        "devices": {str(address): device and _device_detail(device) for address, device in update.held.items()},
         "claims": {
             claim: record
             and {
@@ -42,4 +40,10 @@ def audit_detail(update: Update) -> dict[str, object]:
         },
         "blocks": {str(address): block and block.code for address, block in update.blocks.items()},
     }
-    return {name: changes for name, changes in parts.items() if changes}
+    told: dict[str, object] = {name: changes for name, changes in parts.items() if changes}
+    return told | ({"boot_id": update.boot_id} if update.boot_id else {})
+
+
+def _device_detail(device: PciDevice) -> dict[str, object]:
+    told = {"status": device.status.value, "consumer": device.consumer, "claim": device.claim}
+    return told | ({"prepared": True} if device.prepared else {})

@@ -6,7 +6,7 @@ A change here needs a migration in ``migrations/versions`` and its name in ``rev
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Boolean, Column, ForeignKey, Integer, MetaData, PrimaryKeyConstraint, Table, Text
+from sqlalchemy import Boolean, Column, ForeignKey, Integer, MetaData, PrimaryKeyConstraint, Table, Text, false
 
 from laneway.domain.address import PciAddress
 from laneway.domain.device import ExtraInfo
@@ -52,6 +52,8 @@ DEVICES = Table(
     Column("entry", Integer),
     Column("function", JsonText(PciFunction), nullable=False),
     Column("extra_info", JsonText(ExtraInfo), nullable=False),
+    Column("prepared", Boolean, nullable=False, server_default=false()),
+    Column("placeholders", JsonText(tuple[PciFunction, ...]), nullable=False, server_default="[]"),
     PrimaryKeyConstraint("host_id", "address"),
 )
 """The devices that are held, one row for each: the key is the last guard against a second owner."""

@@ -40,10 +40,7 @@ class SqlTransaction:
         self._replace(BLOCKS, "address", update.blocks, block_values)
         entry = {"at": at, "host": self._host, "actor": self._actor, "action": action}
         self._connection.execute(insert(AUDIT), entry | {"detail": audit_detail(update)})
-        self._change_host({})
-
-    def set_boot_id(self, boot_id: str | None) -> None:
-        self._change_host({"boot_id": boot_id})
+        self._change_host({} if update.boot_id is None else {"boot_id": update.boot_id})
 
     def _consumers(self, addresses: Sequence[PciAddress]) -> Mapping[PciAddress, str | None]:
         held = select(DEVICES.c.address, DEVICES.c.consumer).where(

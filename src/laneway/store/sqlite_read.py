@@ -29,6 +29,7 @@ class HeldRow(NamedTuple):
     request: str | None
     attach: Attach
     entry: int | None
+    prepared: bool
 
 
 class QuickState(NamedTuple):
@@ -80,14 +81,17 @@ def _read(connection: sqlite3.Connection, path: Path, host: str) -> QuickState:
         return NOTHING
     host_id, boot_id = found
     held = connection.execute(
-        "SELECT address, status, attach, consumer, claim, request, entry FROM devices WHERE host_id = ?", (host_id,)
+        "SELECT address, status, attach, consumer, claim, request, entry, prepared FROM devices WHERE host_id = ?",
+        (host_id,),
     )
     (expiry,) = connection.execute("SELECT min(expires_at) FROM claims WHERE host_id = ?", (host_id,)).fetchone()
     blocks = connection.execute("SELECT address, code, message, detail FROM blocks WHERE host_id = ?", (host_id,))
     return QuickState(
         {
-            PciAddress.parse(address): HeldRow(Status(status), consumer, claim, request, Attach(attach), entry)
-            for address, status, attach, consumer, claim, request, entry in held
+            PciAddress.parse(address): HeldRow(
+                Status(status), consumer, claim, request, Attach(attach), entry, bool(prepared)
+            )
+            for address, status, attach, consumer, claim, request, entry, prepared in held
         },
         {PciAddress.parse(address): BlockReason(*reason) for address, *reason in blocks},
         boot_id,

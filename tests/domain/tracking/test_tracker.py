@@ -255,6 +255,19 @@ def test_the_same_claim_is_answered_the_same_and_another_of_its_id_is_a_conflict
         host.claim(claim("vm1", wants(count=2)))
 
 
+def test_a_repeated_claim_of_which_a_part_was_freed_is_answered_with_what_is_left_of_it() -> None:
+    host = tracker(*CARDS)
+    take(host, "vm1", wants(count=2))
+    host.apply(host.free(addresses=[at(CARD)]))
+    take(host, "vm2")
+    again = host.claim(claim("vm1", wants(count=2)))
+    assert (again.repeated, again.update.is_empty) == (True, True)
+    assert again.record.devices == {"r": (at(OTHER),)}, "what was freed may be another's by now"
+    host.apply(host.free(addresses=[at(OTHER)]))
+    with refused(ErrorCode.DOES_NOT_FIT):
+        host.claim(claim("vm1", wants(count=2)))
+
+
 def test_a_claim_that_fails_leaves_everything_as_it_was() -> None:
     """Rules C45 and D20."""
     host = tracker(*CARDS, *NIC)
@@ -270,8 +283,8 @@ def test_a_claim_on_a_host_without_devices_is_refused() -> None:
         tracker().claim(claim("vm1"))
 
 
-@pytest.mark.parametrize("consumer", ["", "x" * 256])
-def test_a_consumer_has_one_to_255_characters(consumer: str) -> None:
+@pytest.mark.parametrize("consumer", ["", " ", "\t\n", "\u2003", "x" * 256])
+def test_a_consumer_has_one_to_255_characters_and_is_not_blank(consumer: str) -> None:
     with refused(ErrorCode.INVALID_REQUEST):
         tracker(*CARDS).claim(claim(consumer, claim_id="c"))
 
@@ -344,7 +357,7 @@ def test_a_one_time_use_device_is_dirty_until_it_is_cleaned() -> None:
     give_back(host, "vm1")
     assert statuses(host) == {CARD: Status.DIRTY}
     assert host.pools() == []
-    host.apply(host.clean(at(CARD)))
+    host.apply(host.cleaned(at(CARD)))
     assert statuses(host) == {CARD: Status.AVAILABLE}
     assert offered(host) == 1
 
@@ -357,7 +370,7 @@ def test_a_device_to_be_cleaned_stays_dirty_though_it_was_gone_when_it_was_freed
     give_back(host, "vm1")
     host = after(host, function(CARD), specs=once)
     assert statuses(host) == {CARD: Status.DIRTY}
-    host.apply(host.clean(at(CARD)))
+    host.apply(host.cleaned(at(CARD)))
     assert statuses(host) == {CARD: Status.AVAILABLE}
 
 
@@ -378,7 +391,7 @@ def test_a_dirty_vf_keeps_its_pf_unavailable() -> None:
 def test_what_cannot_follow_is_refused_with_what_would_be_right() -> None:
     """Rule C34."""
     with pytest.raises(LanewayError, match=r"0000:3b:00\.0 is available; clean needs a device that is dirty"):
-        tracker(*CARDS).clean(at(CARD))
+        tracker(*CARDS).cleaned(at(CARD))
     with refused(ErrorCode.UNKNOWN_DEVICE):
         tracker(*CARDS).cordon(at("0000:ff:00.0"))
 

@@ -81,6 +81,7 @@ class TrackerMachine(RuleBasedStateMachine):
         self.specs: list[object] = SPECS[0]
         self.tracker = PciDeviceTracker(report(*FULL_HOST), iommu_groups=groups)
         self.ids = count()
+        self.last_groups = {str(f.address): f.iommu_group for f in FULL_HOST}
 
     @rule(
         consumer=CONSUMERS,
@@ -143,7 +144,7 @@ class TrackerMachine(RuleBasedStateMachine):
         device = self.tracker.view.device(at(address))
         assert device is None or not device.is_owned
 
-    @rule(address=st.sampled_from(ADDRESSES), verb=st.sampled_from(["cordon", "uncordon", "clean", "release"]))
+    @rule(address=st.sampled_from(ADDRESSES), verb=st.sampled_from(["cordon", "uncordon", "cleaned", "released"]))
     def mark(self, address: str, verb: str) -> None:
         before = self.picture()
         update, refusal = attempt(lambda: getattr(self.tracker, verb)(at(address)))
@@ -179,7 +180,9 @@ class TrackerMachine(RuleBasedStateMachine):
 
     def sync(self) -> None:
         owned = {a: d.consumer for a, d in self.tracker.view.held.items() if d.is_owned}
+        self.last_groups.update({address: f.iommu_group for address, f in self.present.items()})
         self.tracker = self.tracker.sync(self.report()).tracker
+        self.tracker.apply(self.tracker.settle())
         still = {a: d.consumer for a, d in self.tracker.view.held.items() if d.is_owned}
         assert still == owned, "an owned device is never removed, and keeps its owner"
 
@@ -234,13 +237,20 @@ class TrackerMachine(RuleBasedStateMachine):
     def share_group(self, one: PciAddress, other: PciAddress) -> bool:
         if self.tracker.view.iommu_groups is IommuGroups.IGNORE:
             return False
-        groups = [f.iommu_group for a in (one, other) if (f := self.present.get(str(a)))]
-        return len(groups) == 2 and groups[0] is not None and groups[0] == groups[1]
+        mine = self.group(one)
+        return mine is not None and mine == self.group(other)
+
+    def group(self, address: PciAddress) -> int | None:
+        """Today's IOMMU group; of a held device that is gone the last that was seen of it."""
+        today = self.present.get(str(address))
+        if today is not None:
+            return today.iommu_group
+        return self.last_groups.get(str(address)) if address in self.tracker.view.held else None
 
     def regrouped(self) -> bool:
         """The kernel may put devices that are taken already into one group."""
         return any(
-            f.iommu_group != FULL_HOST[ADDRESSES.index(address)].iommu_group for address, f in self.present.items()
+            group != FULL_HOST[ADDRESSES.index(address)].iommu_group for address, group in self.last_groups.items()
         )
 
 

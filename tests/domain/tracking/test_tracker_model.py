@@ -97,7 +97,7 @@ class Walk:
     def clean(self) -> None:
         address = self.one_of([a for a, held in self.model.held.items() if held.status is Status.DIRTY])
         if address is not None:
-            self.tracker.apply(self.tracker.clean(address))
+            self.tracker.apply(self.tracker.cleaned(address))
             del self.model.held[address]
 
     def cordon(self) -> None:
@@ -138,7 +138,9 @@ class Walk:
             self.sync()
 
     def sync(self) -> None:
+        self.model.see()
         self.tracker = self.tracker.sync(report_of(self.model)).tracker
+        self.tracker.apply(self.tracker.settle())
 
     def one_of(self, addresses: Collection[PciAddress]) -> PciAddress | None:
         return self.random.choice(sorted(addresses)) if addresses else None

@@ -16,6 +16,11 @@ OPENED = "opened_by"
 GROUP_NOT_VIABLE = "group_not_viable"
 CORDONED = "cordoned"
 CLEANING_FAILED = "cleaning_failed"
+RESET_FAILED = "reset_failed"
+FATAL_ERRORS = "fatal_errors"
+NOT_RESPONDING = "not_responding"
+OWN_CORDONS = frozenset({CLEANING_FAILED, RESET_FAILED, FATAL_ERRORS, NOT_RESPONDING})
+"""Why Laneway itself takes a device out of use, until an operator uncordons it."""
 
 Blocks = dict[PciAddress, tuple[BlockReason, ...]]
 

@@ -56,17 +56,19 @@ class Update:
     """What one operation changes, as values: nothing is changed until the tracker applies it.
 
     ``held`` are devices whose own status is not available (claimed, allocated, releasing, dirty):
-    what a store has to keep. A value of None removes the record. ``blocks`` likewise (cordons and
-    failed cleanings by address), ``claims`` by claim id.
+    what a store has to keep. A value of None removes the record. ``blocks`` likewise (cordons by
+    address, those of Laneway itself too), ``claims`` by claim id. ``boot_id`` is the boot that the
+    host is in from now on; None leaves what is known of that.
     """
 
     held: Mapping[PciAddress, PciDevice | None] = field(default_factory=dict)
     claims: Mapping[str, ClaimRecord | None] = field(default_factory=dict)
     blocks: Mapping[PciAddress, BlockReason | None] = field(default_factory=dict)
+    boot_id: str | None = None
 
     @property
     def is_empty(self) -> bool:
-        return not (self.held or self.claims or self.blocks)
+        return not (self.held or self.claims or self.blocks or self.boot_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Everything that follows from one host's report and its stored state, kept up to date as both change."""
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Container, Iterable, Mapping, Set
 from dataclasses import replace
 from enum import StrEnum
 from typing import TypeVar
@@ -45,9 +45,12 @@ class HostView:
         self.report = report
         self.iommu_groups = iommu_groups
         self.topology = NumaTopology.of(report.inventory)
-        self.admitted = admit(report.inventory, report.specs).devices if admitted is None else admitted
+        self._admitted = admit(report.inventory, report.specs).devices if admitted is None else admitted
+        self.admitted = self._admitted
         self._functions = report.inventory.by_address
+        self._placeholders: dict[PciAddress, PciDevice] = {}
         groups = shared_groups(report.inventory.functions) if iommu_groups is IommuGroups.ENFORCE else {}
+        self._groups = groups
         self._host_blocks = host_blocks(report.inventory, self.admitted)
         self._group_blocks = group_blocks(groups, self.admitted)
         self._opened = {f.address: f for f in report.inventory.functions if f.opened_by}
@@ -79,6 +82,17 @@ class HostView:
         return HostState(
             held=dict(self._stored), claims=dict(self._claims), blocks=dict(self._marks), boot_id=self._boot_id
         )
+
+    @property
+    def is_another_boot(self) -> bool:
+        """Whether the host was started anew since the state was stored; False where a boot is not known."""
+        now = self.report.inventory.boot_id
+        return None not in (now, self._boot_id) and now != self._boot_id
+
+    @property
+    def placeholders(self) -> Mapping[PciAddress, PciDevice]:
+        """Devices that are gone while their PF is prepared, as they were."""
+        return self._placeholders
 
     @property
     def claims(self) -> Mapping[str, ClaimRecord]:
@@ -128,10 +142,13 @@ class HostView:
 
     def apply(self, update: Update) -> None:
         """Takes over what an operation decided."""
-        rebuild = any(self._changes_cohort(address, device) for address, device in update.held.items())
+        rebuild = update.boot_id is not None or any(
+            self._changes_cohort(address, device) for address, device in update.held.items()
+        )
         _take_over(self._stored, update.held)
         _take_over(self._claims, update.claims)
         _take_over(self._marks, update.blocks)
+        self._boot_id = update.boot_id or self._boot_id
         if rebuild:
             self._rebuild()
             return
@@ -146,15 +163,43 @@ class HostView:
         for address, device in self._held.items():
             if device.consumer is not None:
                 self._owned.setdefault(device.consumer, set()).add(address)
+        self._admit_placeholders()
         tracked = {**self.admitted, **self._held}
-        groups = {address: tracked[address].function.iommu_group for address in self._siblings.keys() & tracked.keys()}
         self.index = PoolIndex(
             tracked.values(),
-            {address: group for address, group in groups.items() if group is not None},
+            self._binding_groups(tracked),
             held=self._held,
             blocked={address for address in self._suspects() if self._own_blocks(address)},
             group_blocked=self._group_blocks,
         )
+
+    def _admit_placeholders(self) -> None:
+        """Tracks the VFs that are gone while their PF is prepared: a VF is back by its PF and index, or its address."""
+        gone = [(vf, pf.function) for pf in self._stored.values() for vf in pf.placeholders]
+        back = {(f.parent_addr, f.vf_index) for f in self._functions.values() if f.vf_index is not None} if gone else ()
+        found = {
+            vf.address: admit_function(vf, pf, self.report.specs)
+            for vf, pf in gone
+            if vf.address not in self._functions and (vf.parent_addr, vf.vf_index) not in back
+        }
+        self._placeholders = {address: device for address, device in found.items() if device is not None}
+        self.admitted = {**self._admitted, **self._placeholders} if self._placeholders else self._admitted
+
+    def _binding_groups(self, tracked: Container[PciAddress]) -> dict[PciAddress, int]:
+        """The IOMMU group of each tracked device that shares it: a held one that is gone is in its last group.
+
+        Groups are numbered anew by each boot.
+        """
+        gone = [device.function for address, device in self._stored.items() if address not in self._functions]
+        groups = self._groups
+        if gone and self.iommu_groups is IommuGroups.ENFORCE and not self.is_another_boot:
+            groups = shared_groups((*self._functions.values(), *gone))
+        return {
+            member.address: group
+            for group, endpoints in groups.items()
+            for member in endpoints
+            if member.address in tracked
+        }
 
     def _suspects(self) -> set[PciAddress]:
         near_opened = {near for address in self._opened for near in self._within_reach(address)}
@@ -166,6 +211,8 @@ class HostView:
         if address not in self.index.cohort_of or today is None:
             return True
         before = self._held.get(address)
+        if (before.placeholders if before else ()) != (device.placeholders if device else ()):
+            return True
         return any(held is not None and not _alike(held, today) for held in (before, device))
 
     def _set_held(self, address: PciAddress, device: PciDevice | None) -> None:
@@ -179,7 +226,7 @@ class HostView:
             if before is not None:
                 self.index.unhold(address)
             return
-        self._held[address] = device
+        self._held[address] = device = self._with_facts_of_today(device)
         if device.consumer is not None:
             self._owned.setdefault(device.consumer, set()).add(address)
         self.index.hold(device)

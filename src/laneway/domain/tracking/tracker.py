@@ -1,7 +1,6 @@
 """The tracker of one host's devices: who holds what. Every operation only says what would change."""
 
-import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -10,18 +9,17 @@ from laneway.domain.assignment.problem import SearchExhausted, Solution
 from laneway.domain.assignment.solver import DEFAULT_BUDGET
 from laneway.domain.device import Attach, BlockReason, PciDevice, Status
 from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.inventory import PciFunction
 from laneway.domain.report import HostReport
 from laneway.domain.requests.request import ClaimRequest
 from laneway.domain.tracking.blocking import CORDONED
 from laneway.domain.tracking.claim import ClaimRecord, HostState, Update
+from laneway.domain.tracking.claiming import check_claim, no_choice, same_claim
 from laneway.domain.tracking.host_view import HostView, IommuGroups
 from laneway.domain.tracking.pools import Pool
 from laneway.domain.tracking.selection import select
+from laneway.domain.tracking.settling import settle
 from laneway.domain.tracking.transitions import Event, step
-
-MAX_CONSUMER_LENGTH = 255
-_NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
-"""PostgreSQL keeps no NUL, and half a surrogate pair has no UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +98,12 @@ class PciDeviceTracker:
         """
         known = self.view.claims.get(request.claim)
         if known is not None:
-            return Claimed(_same_claim(known, request), Update(), repeated=True)
-        _check_claim(request)
+            return Claimed(same_claim(known, request), Update(), repeated=True)
+        check_claim(request)
         view = self.view
         chosen = select(view, request, self._budget)
         if not isinstance(chosen, Solution):
-            raise _no_choice(request, exhausted=isinstance(chosen, SearchExhausted))
+            raise no_choice(request, exhausted=isinstance(chosen, SearchExhausted))
         held: dict[PciAddress, PciDevice | None] = {}
         devices: dict[str, tuple[PciAddress, ...]] = {}
         for wanted, addresses in zip(request.requests, chosen.chosen, strict=True):
@@ -199,28 +197,58 @@ class PciDeviceTracker:
 
         Raises LanewayError(unknown_device).
         """
-        self._tracked(address)
         message = "cordoned by an operator" + (f": {reason}" if reason else "")
-        return Update(blocks={address: BlockReason(CORDONED, message, reason)})
+        return self._marked(address, BlockReason(CORDONED, message, reason))
+
+    def block(self, address: PciAddress, code: str, message: str, detail: str | None = None) -> Update:
+        """Laneway itself cordons a device, for a reason that it names; who has it keeps it.
+
+        What is dirty or releasing stays so. Raises LanewayError(unknown_device).
+        """
+        return self._marked(address, BlockReason(code, message, detail))
 
     def uncordon(self, address: PciAddress) -> Update:
-        """Lifts what was put on the device by ``cordon`` or by a failed cleaning.
+        """Lifts what was put on the device by ``cordon`` or by ``block``.
 
         Raises LanewayError(unknown_device).
         """
         self._tracked(address)
         return Update(blocks={address: None}) if address in self.view.marks else Update()
 
-    def release(self, address: PciAddress) -> Update:
-        """The host reports that a freed device is back in its hands. Raises LanewayError(invalid_status)."""
-        device = self._tracked(address)
-        event = Event.RELEASE_TO_CLEAN if _needs_cleaning(device) else Event.RELEASE
-        return self._unowned(device, step(self.view.status_of(address), event, address))
+    def prepared(self, address: PciAddress, placeholders: Sequence[PciFunction] = ()) -> Update:
+        """The host reports that it gave an allocated device out of its hands, for the guest.
 
-    def clean(self, address: PciAddress) -> Update:
+        ``placeholders`` are the VFs of a PF as they were before. A device that is prepared already
+        stays as it is. Raises LanewayError(unknown_device), LanewayError(invalid_status).
+        """
+        device = self._tracked(address)
+        status = step(self.view.status_of(address), Event.PREPARE, address)
+        if device.prepared:
+            return Update()
+        stored = replace(self._stored(device), status=status, prepared=True, placeholders=tuple(placeholders))
+        return Update(held={address: stored})
+
+    def released(self, address: PciAddress) -> Update:
+        """The host reports that a prepared device is back in its hands: one that is freed, or still allocated.
+
+        Raises LanewayError(unknown_device), LanewayError(invalid_status).
+        """
+        device = self._tracked(address)
+        status = self.view.status_of(address)
+        if device.prepared and device.is_owned:
+            status = step(status, Event.GIVE_BACK, address)
+            return Update(held={address: replace(self._stored(device), status=status, prepared=False, placeholders=())})
+        event = Event.RELEASE_TO_CLEAN if _needs_cleaning(device) else Event.RELEASE
+        return self._unowned(device, step(status, event, address))
+
+    def cleaned(self, address: PciAddress) -> Update:
         """The host reports that a freed device is clean. Raises LanewayError(invalid_status)."""
         device = self._tracked(address)
         return self._unowned(device, step(self.view.status_of(address), Event.CLEAN, address))
+
+    def settle(self) -> Update:
+        """What the report makes of what is stored, once it is new: another boot has begun."""
+        return settle(self.view)
 
     def apply(self, update: Update) -> None:
         """Takes over an update that this tracker gave."""
@@ -293,8 +321,7 @@ class PciDeviceTracker:
         claims: dict[str, ClaimRecord | None] = {}
         for device in devices:
             address = device.address
-            dirty = device.status is Status.ALLOCATED and _needs_cleaning(device)
-            status = step(device.status, Event.FREE_TO_CLEAN if dirty else Event.FREE, address)
+            status = step(device.status, _freeing(device), address)
             held[address] = None if status is Status.AVAILABLE else _without_owner(self._stored(device), status)
             record = claims.get(device.claim or "", self.view.claims.get(device.claim or ""))
             if record is not None and device.claim is not None:
@@ -302,61 +329,24 @@ class PciDeviceTracker:
         return Update(held=held, claims=claims)
 
     def _unowned(self, device: PciDevice, status: Status) -> Update:
-        held = None if status is Status.AVAILABLE else _without_owner(self._stored(device), status)
-        return Update(held={device.address: held})
+        back = replace(self._stored(device), prepared=False, placeholders=())
+        return Update(held={device.address: None if status is Status.AVAILABLE else _without_owner(back, status)})
 
-
-def _check_claim(request: ClaimRequest) -> None:
-    if not request.requests:
-        raise LanewayError(ErrorCode.INVALID_REQUEST, "a claim needs at least one request", {"claim": request.claim})
-    for what, text in (("consumer", request.consumer), ("claim id", request.claim)):
-        if not 0 < len(text) <= MAX_CONSUMER_LENGTH:
-            raise LanewayError(
-                ErrorCode.INVALID_REQUEST,
-                f"the {what} has {len(text)} characters; it needs 1 to {MAX_CONSUMER_LENGTH}",
-                {"value": text[:MAX_CONSUMER_LENGTH]},
-            )
-    for text in (request.consumer, request.claim, *(wanted.name for wanted in request.requests)):
-        if _NOT_STORABLE.search(text):
-            raise LanewayError(
-                ErrorCode.INVALID_REQUEST,
-                f"the name {text!r} has a character that no database keeps; leave NUL and half surrogate pairs out",
-                {"value": text},
-            )
-
-
-def _same_claim(known: ClaimRecord, request: ClaimRequest) -> ClaimRecord:
-    if _content(known.request) != _content(request):
-        raise LanewayError(
-            ErrorCode.CLAIM_CONFLICT,
-            f"claim {request.claim} exists, of {known.request.consumer} and with other content; "
-            "choose another id, or free that claim first",
-            {"claim": request.claim, "consumer": known.request.consumer},
-        )
-    return known
-
-
-def _content(request: ClaimRequest) -> ClaimRequest:
-    """What was asked for: an alias by its name, whatever it stands for by now (rule C68)."""
-    requests = (replace(one, alternatives=()) if one.alias is not None else one for one in request.requests)
-    return replace(request, requests=tuple(requests))
-
-
-def _no_choice(request: ClaimRequest, *, exhausted: bool) -> LanewayError:
-    detail = {"consumer": request.consumer, "requests": [wanted.name for wanted in request.requests]}
-    if exhausted:
-        return LanewayError(
-            ErrorCode.SEARCH_EXHAUSTED,
-            "no choice of devices was found within the bound of the search, which is no proof that there is none; "
-            "ask for less at once, or with fewer constraints",
-            detail,
-        )
-    return LanewayError(ErrorCode.DOES_NOT_FIT, "no choice of devices on this host satisfies the claim", detail)
+    def _marked(self, address: PciAddress, reason: BlockReason) -> Update:
+        self._tracked(address)
+        return Update() if self.view.marks.get(address) == reason else Update(blocks={address: reason})
 
 
 def _needs_cleaning(device: PciDevice) -> bool:
     """Whether the next user may only have it after a cleaning (D19)."""
     return device.extra_info.cleaning is not None or device.tags.get("one_time_use") is True
+
+
+def _freeing(device: PciDevice) -> Event:
+    """One that was never prepared is free at once, unless a guest had it and it is to be cleaned."""
+    if device.prepared:
+        return Event.FREE_PREPARED
+    return Event.FREE_TO_CLEAN if device.status is Status.ALLOCATED and _needs_cleaning(device) else Event.FREE
 
 
 def _without_owner(device: PciDevice, status: Status) -> PciDevice:

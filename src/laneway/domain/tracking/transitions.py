@@ -12,6 +12,9 @@ class Event(StrEnum):
     ALLOCATE = "allocate"
     FREE = "free"
     FREE_TO_CLEAN = "free_to_clean"
+    FREE_PREPARED = "free_prepared"
+    PREPARE = "prepare"
+    GIVE_BACK = "give_back"
     RELEASE = "release"
     RELEASE_TO_CLEAN = "release_to_clean"
     CLEAN = "clean"
@@ -32,6 +35,10 @@ TRANSITIONS: dict[tuple[Status, Event], Status] = {
     (Status.CLAIMED, Event.FREE): Status.AVAILABLE,
     (Status.ALLOCATED, Event.FREE): Status.AVAILABLE,
     (Status.ALLOCATED, Event.FREE_TO_CLEAN): Status.DIRTY,
+    (Status.ALLOCATED, Event.FREE_PREPARED): Status.RELEASING,
+    (Status.ALLOCATED, Event.PREPARE): Status.ALLOCATED,
+    # The host has it back while its claim stays: it may be prepared again.
+    (Status.ALLOCATED, Event.GIVE_BACK): Status.ALLOCATED,
     (Status.RELEASING, Event.RELEASE): Status.AVAILABLE,
     (Status.RELEASING, Event.RELEASE_TO_CLEAN): Status.DIRTY,
     (Status.DIRTY, Event.CLEAN): Status.AVAILABLE,
