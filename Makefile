@@ -10,7 +10,7 @@ PIP_COMPILE := CUSTOM_COMPILE_COMMAND="make requirements" $(BIN)/pip-compile --q
 CLEAN_ENV := env -u LANEWAY_CONFIG
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-libvirt test-nova test-vm demo bench lint format requirements clean
+.PHONY: help run test test-libvirt test-openstack test-nova test-vm demo bench lint format requirements clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -32,6 +32,9 @@ test-wine: $(VENV)/.dev ## The tests on a Windows Python, under Wine
 
 test-nova: $(VENV)/.dev $(NOVA_VENV)/.peer ## What Laneway tells nova of, on nova's own tracker
 	@$(CLEAN_ENV) $(BIN)/pytest tests/with_nova
+
+test-openstack: $(VENV)/.dev ## The tests with real services of OpenStack, without Keystone
+	@$(CLEAN_ENV) tests/openstack/run.sh
 
 test-vm: $(VENV)/.dev ## The tests on real Linux hosts with an IOMMU, SR-IOV and libvirt, which QEMU emulates
 	@tests/vm/run.sh
@@ -56,6 +59,7 @@ requirements: $(VENV)/.dev ## Pins the newest releases of what pyproject.toml an
 	@$(PIP_COMPILE) --upgrade --output-file requirements/runtime.txt pyproject.toml
 	@$(PIP_COMPILE) --upgrade --output-file requirements/build.txt requirements/build.in
 	@$(PIP_COMPILE) --upgrade --extra openstack --output-file requirements/dev.txt requirements/dev.in pyproject.toml
+	@$(PIP_COMPILE) --upgrade --output-file tests/openstack/services/placement.txt tests/openstack/services/placement.in
 	@$(PIP_COMPILE) --upgrade --output-file bench/requirements-nova.txt bench/requirements-nova.in
 
 clean: ## Removes the environment and what the tools left behind

@@ -342,7 +342,7 @@ def test_p9_a_device_for_one_use_is_burned_when_it_is_allocated_and_offered_agai
     report(host)
     assert host.view.status_of(CARD.address) is Status.DIRTY
     assert placement.named("0000:3B:00.0").inventories == {GPU_CLASS: some(1, reserved=1)}, "used 0, reserved 1"
-    host.apply(host.clean(CARD.address))
+    host.apply(host.cleaned(CARD.address))
     report(host)
     assert placement.free("0000:3B:00.0") == 1
 

@@ -1,0 +1,19 @@
+"""Real services of OpenStack: run by ``make test-openstack`` (see run.sh), which says where each of them is."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+WHERE = {"test_placement.py": "LANEWAY_TEST_PLACEMENT"}
+"""The environment variable with the URL of the service that a module of tests needs."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """What needs a service that was not started is not there."""
+    return True if collection_path.name in WHERE and WHERE[collection_path.name] not in os.environ else None
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    missing = [name for name, variable in WHERE.items() if variable not in os.environ]
+    return [f"Without a real service, so not run (use make test-openstack): {', '.join(missing)}"] if missing else []
