@@ -35,7 +35,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def laneway(installed: Path, folder: Path, words: Sequence[str]) -> subprocess.CompletedProcess[str]:
     """The command line from the unpacked wheel alone, run in another folder."""
     program = "import sys; from laneway import cli; assert sys.argv.pop(1) in cli.__file__; sys.exit(cli.main())"
-    environment = {**os.environ, "PYTHONPATH": str(installed), "LANEWAY_DEBUG": "1"}
+    found_first = os.pathsep.join([str(installed), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": found_first, "LANEWAY_DEBUG": "1"}
     return subprocess.run(
         [sys.executable, "-c", program, str(installed), *words],
         cwd=folder,

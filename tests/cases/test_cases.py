@@ -17,7 +17,7 @@ from contracts.scenarios import answer_to
 
 Case = dict[str, Any]
 
-CASES = {path.stem: json.loads(path.read_text()) for path in sorted(Path(__file__).parent.glob("*.json"))}
+CASES = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(Path(__file__).parent.glob("*.json"))}
 KINDS = (
     *("alias", "claims", "config", "devname", "discovery", "domain", "domain32", "hotplug", "iommu", "moves", "numa"),
     *("pf-vf", "reload", "remote_managed", "scheduling", "spec", "vpd"),

@@ -1,6 +1,5 @@
 """Words of a command line that are not what they seem: bytes without letters, empty ones, ones given twice."""
 
-import os
 import sqlite3
 from contextlib import closing
 
@@ -8,8 +7,8 @@ import pytest
 
 from cli.conftest import ExampleHost
 
-NO_TEXT = os.fsdecode(b"vm-\xff")
-"""As Python hands over a word of the command line that is not UTF-8."""
+NO_TEXT = "vm-\udcff"
+"""As Python hands over a word of the command line that is not UTF-8, or on Windows not UTF-16."""
 UTF8_BY_BYTES = "vm-\udcc3\udcbc"
 """The bytes of "vm-ü", as they come where the locale knows ASCII only."""
 

@@ -46,8 +46,8 @@ def full_stream(folder: Path) -> io.TextIOWrapper:
         pytest.param(["--help"], id="the list of commands"),
         pytest.param(["claim", "--help"], id="a help page"),
         pytest.param(["--version"], id="the version"),
-        pytest.param(["completion", "bash"], id="an answer"),
-        pytest.param(["completion", "bash", "--json"], id="an answer in JSON"),
+        pytest.param(["completion", "zsh"], id="an answer"),
+        pytest.param(["completion", "zsh", "--json"], id="an answer in JSON"),
         pytest.param(["completion", "bsh", "--json"], id="a failure in JSON"),
     ],
 )

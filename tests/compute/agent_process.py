@@ -22,14 +22,17 @@ PROGRAM = [sys.executable, "-W", "error", "-c", "import sys; from laneway.cli im
 
 
 class HostFolder:
-    """The files of one host, and the socket on which a service manager would listen."""
+    """The files of one host, and the socket on which a service manager would listen, if there is one."""
 
-    def __init__(self, folder: Path, listening: socket.socket) -> None:
+    def __init__(self, folder: Path, listening: socket.socket | None = None) -> None:
         self.config = folder / "laneway.toml"
         self.snapshot = folder / "host.json"
         self.state = folder / "state"
-        self.manager = listening
-        self.environment = {**os.environ, "NOTIFY_SOCKET": str(listening.getsockname()), "PYTHONPATH": str(folder)}
+        self._manager = listening
+        found_first = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+        self.environment = {**os.environ, "PYTHONPATH": found_first}
+        if listening is not None:
+            self.environment["NOTIFY_SOCKET"] = str(listening.getsockname())
 
     @property
     def options(self) -> list[str]:
@@ -44,6 +47,11 @@ class HostFolder:
     def run(self, *words: str) -> int:
         """Another command on the host, in this process."""
         return cli.main([*words, *self.options])
+
+    @property
+    def manager(self) -> socket.socket:
+        assert self._manager is not None, "nobody listens"
+        return self._manager
 
     def told(self) -> str:
         """The first line of what the service manager is told next."""

@@ -110,7 +110,7 @@ def test_a_service_that_has_started_says_so(parts: FakeParts) -> None:
     log, supervisor = serve(parts)
     assert supervisor.told[0] == "READY=1"
     assert log.of("started") == [
-        "The agent of gpu-1 has started, with the driver fake and /etc/laneway/laneway.toml."
+        f"The agent of gpu-1 has started, with the driver fake and {Path('/etc/laneway/laneway.toml')}."
         " 2 devices: 1 available, 1 blocked."
     ]
 
@@ -226,7 +226,7 @@ def test_many_devices_are_one_line(parts: FakeParts) -> None:
 
 def test_a_reload_puts_a_changed_config_in_force(parts: FakeParts) -> None:
     log, supervisor = serve(parts, changing(parts, "written", config()), Wish.RELOAD)
-    assert log.of("config_adopted") == ["The config has changed and is in force: /etc/laneway/laneway.toml."]
+    assert log.of("config_adopted") == [f"The config has changed and is in force: {Path('/etc/laneway/laneway.toml')}."]
     assert supervisor.told == ["READY=1", "RELOADING=1", "STATUS=0 devices", "READY=1", "STOPPING=1"]
 
 

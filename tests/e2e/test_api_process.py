@@ -42,7 +42,8 @@ def database(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[Path, 
 
 def api_process(database: Path, *before: str) -> subprocess.CompletedProcess[str]:
     command = [*before, sys.executable, "-B", str(TESTS / "e2e/api_process.py"), str(database), "router-1"]
-    elsewhere = {"HOME": str(database.parent), "PATH": os.environ["PATH"], "LANEWAY_CONFIG": "/nonexistent.toml"}
+    python = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "SYSTEMROOT") if name in os.environ}
+    elsewhere = {"HOME": str(database.parent), "LANEWAY_CONFIG": "/nonexistent.toml", **python}
     return subprocess.run(command, capture_output=True, text=True, env=elsewhere, check=False, timeout=60)
 
 

@@ -29,11 +29,15 @@ def test_a_backup_is_a_whole_database_while_others_go_on(path: Path, tmp_path: P
             backup(path, folder / "copy.db")
         write(store, claimed("vm2", 2, claim="c2"))
     assert [file.name for file in folder.iterdir()] == ["copy.db"]
-    assert stat.S_IMODE((folder / "copy.db").stat().st_mode) == 0o600
     with open_store(folder / "copy.db") as copy:
         state = copy.read("h1")
         assert (set(state.claims), state.boot_id) == ({"c1"}, None)
         assert len(copy.audit("h1", last=9)) == 1
+
+
+def test_a_backup_is_for_its_owner_alone(path: Path, tmp_path: Path) -> None:
+    backup(path, tmp_path / "copy.db")
+    assert stat.S_IMODE((tmp_path / "copy.db").stat().st_mode) == 0o600
 
 
 def test_a_backup_never_overwrites(path: Path, tmp_path: Path) -> None:

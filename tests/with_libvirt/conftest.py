@@ -20,6 +20,12 @@ def pytest_report_header(config: pytest.Config) -> str:
     return f"libvirt {number // 1_000_000}.{number // 1000 % 1000}.{number % 1000}"
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if find_spec("libvirt") is not None:
+        count = sum(len(terminalreporter.getreports(outcome)) for outcome in ("passed", "failed"))
+        terminalreporter.write_line(f"{pytest_report_header(config)}: {count} tests ran")
+
+
 @pytest.fixture
 def libvirt() -> Any:
     return import_module("libvirt")

@@ -1,44 +1,39 @@
 #!/usr/bin/env bash
-# Runs the tests of this folder with a real libvirt: run.sh PYTHON FOLDER, where FOLDER gets libvirt-python beside
-# the environment that PYTHON is of. libvirt-python has no wheels, so it is built here, with libvirt's headers.
-# What cannot be downloaded is said, and is no failure; anything else is.
+# Runs the tests of this folder with a real libvirt: `make test-libvirt`, or this script with arguments for pytest.
+# libvirt-python has no wheels, so it is built here, with libvirt's headers, into a cache outside the checkout
+# (LANEWAY_LIBVIRT_CACHE, else the user's cache folder).
+#
+# Exit status: pytest's; 1 where no test ran; 75 where a download failed, with a line that begins "NOT RUN".
 set -euo pipefail
 
-python=$1 folder=$2
-here=$(cd "$(dirname "$0")" && pwd)
-packages=(gcc libc6-dev libvirt-dev pkg-config python3-dev)
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+repository=$(cd "$here/../.." && pwd)
+python=${LANEWAY_PYTHON:-$repository/.venv/bin/python}
+cache=${LANEWAY_LIBVIRT_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/laneway/libvirt}
+# shellcheck source=../downloading.sh
+. "$repository/tests/downloading.sh"
 
-fetch() {
-  local what=$1
-  shift
-  "$@" >"$log" 2>&1 && return
-  if grep -qiE 'connection|timed out|max retries|temporary failure|could not resolve|no matching distribution|failed to fetch' "$log"; then
-    echo "The tests with libvirt were not run: $what could not be downloaded:"
-    tail -n 3 "$log"
-    exit 0
-  fi
-  tail -n 20 "$log" >&2
-  exit 1
+can_build() {
+  local headers
+  headers=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
+  command -v cc >/dev/null && [[ -e $headers/Python.h ]] && command -v pkg-config >/dev/null && pkg-config --exists libvirt
 }
 
-if ! pkg-config --exists libvirt 2>"$log"; then
-  if [ "$(id -u)" != 0 ] || ! command -v apt-get >"$log"; then
-    echo "Building libvirt-python needs libvirt's headers. On Debian and Ubuntu: apt-get install ${packages[*]}" >&2
-    echo "On Fedora: dnf install gcc libvirt-devel pkgconf python3-devel" >&2
-    exit 1
-  fi
-  echo "Installing ${packages[*]} (once) ..."
-  fetch "the list of packages" apt-get update -qq
-  fetch "${packages[*]}" apt-get install -qq --yes --no-install-recommends "${packages[@]}"
-fi
+build() {
+  local folder=$1
+  echo "Building libvirt-python (once) ..." >&2
+  download "libvirt-python" "$cache/build.log" "$python" -m pip --disable-pip-version-check install --quiet \
+    --require-hashes --no-deps --upgrade --target "$folder.new" --requirement "$here/requirements.txt"
+  rm -rf "$folder"
+  mv "$folder.new" "$folder"
+}
 
-if [ ! -e "$folder/.ready" ]; then
-  echo "Building libvirt-python (once) ..."
-  fetch "libvirt-python" "$python" -m pip --disable-pip-version-check install --quiet --require-hashes --no-deps \
-    --upgrade --target "$folder" --requirement "$here/requirements.txt"
-  touch "$folder/.ready"
-fi
+mkdir -p "$cache"
+version=$("$python" -c 'import sys; print(sys.implementation.cache_tag)')
+built=$cache/$version-$(cksum <"$here/requirements.txt" | cut -d' ' -f1)
+can_build || install_packages "libvirt-python is built with libvirt's headers" "$cache/apt.log" \
+  gcc libc6-dev libvirt-dev pkg-config python3-dev
+[[ -d $built ]] || build "$built"
 
-PYTHONPATH=$folder "$python" -m pytest "$here"
+cd "$repository"
+PYTHONPATH=$built "$python" -m pytest "$@" tests/with_libvirt

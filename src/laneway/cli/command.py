@@ -1,6 +1,5 @@
 """A command of Laneway: the options that all have, and a help page with examples."""
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,7 +113,7 @@ class LanewayCommand(WithHelpPage):
                     if number:
                         formatter.write_paragraph()
                     formatter.write_text(f"{example.purpose}:")
-                    formatter.write(f"{'':{formatter.current_indent + 2}}{example.line}{os.linesep}")
+                    formatter.write(f"{'':{formatter.current_indent + 2}}{example.line}\n")
 
 
 def laneway_command(name: str, *examples: Example) -> Callable[[Callable[..., int]], LanewayCommand]:

@@ -12,8 +12,8 @@ pinned=$(cd "$here/../../../requirements" && pwd)
 cache=$LANEWAY_TESTBED
 root=$cache/root
 suite=${LANEWAY_TESTBED_SUITE:-trixie}
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-downloads_failed=75
+# shellcheck source=../../downloading.sh
+. "$here/../../downloading.sh"
 
 # What the tests need beside what Laneway needs.
 test_packages="pytest iniconfig packaging pluggy pygments"
@@ -22,18 +22,6 @@ test_packages="pytest iniconfig packaging pluggy pygments"
 first_modules=(9pnet_virtio 9p overlay virtio_iommu)
 
 say() { echo "test host: $*" >&2; }
-
-not_run() {
-  local log=$1 what=$2
-  tail -n 5 "$log" >&2
-  echo "NOT RUN: failed download: $what (see $log)" >&2
-  exit $downloads_failed
-}
-
-failed() {
-  tail -n 20 "$1" >&2
-  exit 1
-}
 
 # apt-get for a machine on which nothing is installed, with the mirror of this one.
 apt() {
@@ -47,20 +35,24 @@ of_root() {
   "$here/of-root.sh" "$root" "$@"
 }
 
+keyring() {
+  ls /usr/share/keyrings/debian-archive-keyring.{pgp,gpg} 2>/dev/null | head -n 1
+}
+
 download_packages() {
   local mirror packages
+  [[ -n $(keyring) ]] || install_packages "Debian's archive keyring tells which packages are Debian's" "$cache/apt.log" \
+    debian-archive-keyring
   mirror=$("$here/debian-mirror.sh")
   mapfile -t packages < <(grep -v '^#' "$here/packages.txt")
   rm -rf "$cache/apt"
   mkdir -p "$cache"/apt/{lists/partial,cache/archives/partial}
   : >"$cache/apt/status"
-  echo "deb [arch=amd64 signed-by=$keyring] $mirror $suite main" >"$cache/apt/sources.list"
+  echo "deb [arch=amd64 signed-by=$(keyring)] $mirror $suite main" >"$cache/apt/sources.list"
   say "downloading packages of Debian $suite (200 MB, once)"
-  apt -o APT::Update::Error-Mode=any update >"$cache/apt.log" 2>&1 ||
-    not_run "$cache/apt.log" "the list of the packages of Debian $suite"
-  apt --no-install-recommends --simulate install "${packages[@]}" >"$cache/apt.log" 2>&1 || failed "$cache/apt.log"
-  apt --no-install-recommends --download-only install "${packages[@]}" >"$cache/apt.log" 2>&1 ||
-    not_run "$cache/apt.log" "packages of Debian $suite"
+  download "the list of the packages of Debian $suite" "$cache/apt.log" apt -o APT::Update::Error-Mode=any update
+  download "packages of Debian $suite" "$cache/apt.log" \
+    apt --no-install-recommends --download-only install "${packages[@]}"
 }
 
 unpack_packages() {
@@ -104,13 +96,10 @@ install_requirements() {
   local version
   version=$(of_root usr/bin/python3 python3 -Bc 'import sys; print("%d.%d" % sys.version_info[:2])')
   rm -rf "$root/opt/requirements"
-  "$python" -m pip --disable-pip-version-check --quiet install --target "$root/opt/requirements" --no-deps --no-compile \
+  download "packages for Python $version" "$cache/pip.log" \
+    "$python" -m pip --disable-pip-version-check --quiet install --target "$root/opt/requirements" --no-deps --no-compile \
     --require-hashes --requirement "$cache/requirements.txt" --only-binary :all: --implementation cp --python-version "$version" \
-    --platform manylinux2014_x86_64 --platform manylinux_2_28_x86_64 >"$cache/pip.log" 2>&1 || {
-    grep -qiE 'connection|timed out|max retries|temporary failure|no matching distribution' "$cache/pip.log" ||
-      failed "$cache/pip.log"
-    not_run "$cache/pip.log" "packages for Python $version"
-  }
+    --platform manylinux2014_x86_64 --platform manylinux_2_28_x86_64
   say "compiling Python's modules"
   "$here/compile.sh" "$root" "$root/usr/lib/python$version" "$root/usr/lib/python3" "$root/opt/requirements"
   cp "$cache/requirements.txt" "$root/opt/requirements.txt"
