@@ -21,7 +21,7 @@ WHOLE = scenario(
         {"address": {"domain": ".*", "bus": "81", "slot": ".*", "function": "[0-7]"}, "physical_network": "p1"},
         {"devname": "ens1"},
         {"address": "*:3b:00.", "vendor_id": "8086", "managed": "no", "live_migratable": True},
-        [{"product_id": "0x37c8", "remote_managed": "false", "allow_in_use": False, "cleaning": "wipe"}],
+        [{"product_id": "0x37c8", "remote_managed": "false", "allow_in_use": False, "cleaning": {"command": "wipe"}}],
         '{"address": "*", "one_time_use": "yes", "binding": "operator"}',
     ],
     stored=[{**card(), "status": "claimed", "consumer": "vm9"}, {**NIC[1], "status": "unavailable", "consumer": None}],

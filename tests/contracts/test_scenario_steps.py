@@ -580,7 +580,7 @@ def test_a_device_that_is_neither_released_nor_dirty_is_refused(op: str) -> None
 
 
 def test_a_released_device_is_available_and_one_to_clean_is_dirty_first() -> None:
-    spec = [{"address": CARD}, {"address": OTHER, "one_time_use": True}, {"address": THIRD, "cleaning": "wipe"}]
+    spec = [{"address": CARD}, {"address": OTHER, "one_time_use": True}, {"address": THIRD, "cleaning": "reset"}]
     stored = [{**one, "status": "releasing"} for one in CARDS]
     steps = play(
         *({"op": "release", "address": address} for address in (CARD, OTHER, THIRD)),

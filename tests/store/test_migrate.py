@@ -1,19 +1,25 @@
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import event
+from sqlalchemy import Connection, event
 
+from laneway.contracts.codec import encode
+from laneway.domain.cleaning import Cleaning, CleaningKind
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.store import maintenance, migrate, revision
+from laneway.store.engine import for_writing
 from laneway.store.migrate import Condition, Upgrade
 from laneway.store.schema import METADATA
 from laneway.store.sqlite import open_store, sqlite_engine
+from store.samples import address, gpu
 
 
 @pytest.fixture
@@ -39,6 +45,13 @@ def shape_of(path: Path) -> dict[str, list[tuple[object, ...]]]:
         }
 
 
+def config_of(connection: Connection | None = None) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrate.__file__).with_name("migrations")))
+    config.attributes["connection"] = connection
+    return config
+
+
 def set_revision(path: Path, number: str) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE alembic_version SET version_num = ?", (number,))
@@ -59,9 +72,7 @@ def test_the_migrations_end_in_the_tables_of_the_schema(path: Path) -> None:
 
 
 def test_every_migration_is_known_to_the_program_in_order() -> None:
-    config = Config()
-    config.set_main_option("script_location", str(Path(migrate.__file__).with_name("migrations")))
-    scripts = ScriptDirectory.from_config(config).walk_revisions()
+    scripts = ScriptDirectory.from_config(config_of()).walk_revisions()
     assert tuple(script.revision for script in reversed(list(scripts))) == revision.REVISIONS
 
 
@@ -70,6 +81,33 @@ def test_upgrading_makes_a_missing_database_and_is_idempotent(path: Path) -> Non
     tables = tables_of(path)
     assert maintenance.upgrade(path) == Upgrade(before=revision.HEAD, after=revision.HEAD)
     assert tables_of(path) == tables
+
+
+def test_cleanings_that_were_texts_are_values_after_the_upgrade(path: Path) -> None:
+    engine = sqlite_engine(path)
+    with for_writing(engine).begin() as connection:
+        command.upgrade(config_of(connection), "0002")
+    engine.dispose()
+    written = {0: "reset", 1: "wipe it", 2: None}
+    with closing(sqlite3.connect(path)) as old, old:
+        old.execute("INSERT INTO hosts (id, name, generation) VALUES (1, 'h1', 0)")
+        for slot, cleaning in written.items():
+            old.execute(
+                "INSERT INTO devices (host_id, address, status, attach, function, extra_info)"
+                " VALUES (1, ?, 'dirty', 'vfio', ?, ?)",
+                (str(address(slot)), encode(gpu(slot)).decode(), json.dumps({"cleaning": cleaning, "vf_num": 3})),
+            )
+    maintenance.upgrade(path)
+    with open_store(path) as store:
+        held = store.read("h1").held
+    assert {slot: held[address(slot)].extra_info.cleaning for slot in written} == {
+        0: Cleaning(kind=CleaningKind.RESET),
+        1: Cleaning(kind=CleaningKind.COMMAND, command=("wipe it",)),
+        2: None,
+    }
+    assert {(device.extra_info.vf_num, device.prepared, device.placeholders) for device in held.values()} == {
+        (3, False, ())
+    }
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from laneway.domain.address import PciAddress
+from laneway.domain.cleaning import Cleaning
 from laneway.domain.inventory import DevType, PciFunction
 
 TagValue = str | bool | None
@@ -59,13 +60,14 @@ class ExtraInfo:
     """What others need to know of a device, without its host or its config (rules C27 to C31).
 
     ``tags`` are those of the spec that admitted it. ``parent_ifname`` and ``pf_mac_address`` are of
-    the PF of a network VF; ``mac_address`` is a PF's own. ``network_known`` is false of a device
-    that was taken over from records that lack its physical network.
+    the PF of a network VF; ``mac_address`` is a PF's own. ``cleaning``: what it needs between two
+    consumers. ``network_known`` is false of a device that was taken over from records that lack its
+    physical network.
     """
 
     tags: Mapping[str, TagValue] = field(default_factory=dict)
     binding: Binding = Binding.LANEWAY
-    cleaning: str | None = None
+    cleaning: Cleaning | None = None
     allow_in_use: bool = False
     network_capabilities: tuple[str, ...] = ()
     pf_mac_address: str | None = None

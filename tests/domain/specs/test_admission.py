@@ -4,6 +4,7 @@ import pytest
 
 from domain.hosts import function, inventory, pf, vf
 from domain.reading import specs
+from laneway.domain.cleaning import Cleaning, CleaningKind
 from laneway.domain.device import Binding, ExtraInfo, Status
 from laneway.domain.errors import LanewayError
 from laneway.domain.inventory import DevType, NetDevice, PciFunction, Vpd
@@ -47,13 +48,13 @@ def test_two_functions_of_one_address_are_no_inventory() -> None:
 def test_a_device_knows_what_its_spec_says() -> None:
     """Rule C27."""
     said = specs(
-        {"address": "*", "physical_network": "p", "binding": "operator", "cleaning": "wipe", "allow_in_use": True}
+        {"address": "*", "physical_network": "p", "binding": "operator", "cleaning": "reset", "allow_in_use": True}
     )
     found = info(NIC, admitted_by=said)
     assert (found.tags, found.binding, found.cleaning, found.allow_in_use) == (
         {"physical_network": "p"},
         Binding.OPERATOR,
-        "wipe",
+        Cleaning(kind=CleaningKind.RESET),
         True,
     )
 

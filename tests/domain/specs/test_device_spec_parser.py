@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.reading import read, spec, specs
+from laneway.domain.cleaning import Cleaning, CleaningKind
 from laneway.domain.device import Binding
 from laneway.domain.specs.address_pattern import AddressGlob
 from laneway.domain.specs.device_spec_parser import Dialect
@@ -245,10 +246,11 @@ def test_a_binding_that_is_unknown_or_contradicts_managed_is_an_error(content: d
 
 
 def test_own_keys_of_laneway_are_no_tags() -> None:
-    found = spec({"vendor_id": "8086", "allow_in_use": "yes", "cleaning": " wipe ", "binding": "laneway"})
-    assert (found.allow_in_use, found.cleaning, found.tags) == (True, "wipe", {})
-    nova = spec({"vendor_id": "8086", "laneway:allow_in_use": True, "laneway:cleaning": "wipe"}, dialect=NOVA)
-    assert (nova.allow_in_use, nova.cleaning, nova.tags) == (True, "wipe", {})
+    reset = Cleaning(kind=CleaningKind.RESET)
+    found = spec({"vendor_id": "8086", "allow_in_use": "yes", "cleaning": " reset ", "binding": "laneway"})
+    assert (found.allow_in_use, found.cleaning, found.tags) == (True, reset, {})
+    nova = spec({"vendor_id": "8086", "laneway:allow_in_use": True, "laneway:cleaning": "reset"}, dialect=NOVA)
+    assert (nova.allow_in_use, nova.cleaning, nova.tags) == (True, reset, {})
 
 
 @pytest.mark.parametrize(
@@ -330,7 +332,7 @@ def test_the_source_of_a_spec_parses_to_it_again(dialect: Dialect) -> None:
     written: list[dict[str, Any]] = [
         {"vendor_id": "0x8086", "physical_network": None, "managed": "no", f"{own}allow_in_use": True},
         {"address": {"bus": "0[1-3]"}, "traits": "A,\u00e4"},
-        {"devname": "ens1", "trusted": "true", f"{own}cleaning": "wipe"},
+        {"devname": "ens1", "trusted": "true", f"{own}cleaning": {"command": ["wipe", "{address}"]}},
     ]
     first = specs(*written, dialect=dialect)
     assert specs(*(found.source for found in first), dialect=dialect) == first

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 
 from laneway.domain.address import MAX_ASSIGNABLE_DOMAIN, PciAddress
+from laneway.domain.cleaning import Cleaning
 from laneway.domain.config_entry import EntryReport
 from laneway.domain.device import Binding, TagValue
 from laneway.domain.errors import ErrorCode, Findings
@@ -30,7 +31,7 @@ class PciDeviceSpec:
     devname: str | None = None
     tags: Mapping[str, TagValue] = field(default_factory=dict)
     binding: Binding = Binding.LANEWAY
-    cleaning: str | None = None
+    cleaning: Cleaning | None = None
     allow_in_use: bool = False
     source: str = field(default="{}", compare=False)
     place: str | None = field(default=None, compare=False)

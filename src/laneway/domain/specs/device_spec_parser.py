@@ -14,6 +14,7 @@ from laneway.domain.config_entry import Entry, EntryReport, read_entries
 from laneway.domain.device import Binding, TagValue
 from laneway.domain.errors import ErrorCode, Findings
 from laneway.domain.specs.address_pattern import AddressPattern, parse_address_pattern
+from laneway.domain.specs.cleaning_parser import parse_cleaning
 from laneway.domain.specs.device_spec import OPTION, DeviceSpecs, PciDeviceSpec, report_on
 from laneway.domain.tags import KNOWN_TAGS, MATCHERS, OWN_KEYS, KnownTag, TagKind, nearest_key, parse_boolean
 
@@ -84,7 +85,9 @@ class _EntryReader:
         devname = self._devname(matchers)
         tags = {key: self._tag(key, value) for key, value in free.items()}
         binding = self._binding(own, tags)
-        cleaning = self._cleaning(own)
+        cleaning = None
+        if "cleaning" in own:
+            cleaning = parse_cleaning(own["cleaning"], self._own_name("cleaning"), self.report)
         allow_in_use = self._boolean(self._own_name("allow_in_use"), own.get("allow_in_use", False))
         if len(self.report.findings.errors) > errors_before:
             return None
@@ -205,17 +208,6 @@ class _EntryReader:
                 "keep one of the two: managed is true for the binding libvirt, and false for the others",
             )
         return binding
-
-    def _cleaning(self, own: Mapping[str, object]) -> str | None:
-        if "cleaning" not in own:
-            return None
-        value = own["cleaning"]
-        if not isinstance(value, str) or not value.strip():
-            self.report.error(
-                self._own_name("cleaning"), value, "is not a text", "name a cleaning, or leave the key out"
-            )
-            return None
-        return value.strip()
 
 
 def _as_text(value: object) -> str:
