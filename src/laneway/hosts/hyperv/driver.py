@@ -3,13 +3,16 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.inventory import Inventory, OperatingSystem, PciFunction, Problem
 from laneway.hosts.hyperv.functions import read_functions
 from laneway.hosts.hyperv.readiness import readiness
 from laneway.hosts.hyperv.recording import Recording
-from laneway.interfaces.host_driver import DriverCapabilities
+from laneway.interfaces.host_driver import Ability, DriverCapabilities
 
 if TYPE_CHECKING:
+    from laneway.hosts.hyperv.changes.changer import HyperVChanger, RunCmdlet
+    from laneway.interfaces.host_changes import Action, JournalStep, Outcome, Plan, Progress, Unfinished
     from laneway.interfaces.running_vms import RunningVms
 
 NAME = "hyperv"
@@ -28,15 +31,43 @@ RecordingSource = Callable[[], Recording]
 class HyperVHostDriver:
     """One Windows host: ``source`` reads it, or what was recorded of one, each time it is called."""
 
-    def __init__(self, source: RecordingSource) -> None:
+    def __init__(self, source: RecordingSource, run: "RunCmdlet | None" = None) -> None:
+        """``run`` changes the host; None for a recording, which cannot be changed."""
         self._source = source
+        self._run = run
 
     def describe(self) -> DriverCapabilities:
-        return DriverCapabilities(name=NAME, os_family="windows", facts=FACTS)
+        abilities = frozenset[Ability]() if self._run is None else frozenset({Ability.PREPARE})
+        return DriverCapabilities(name=NAME, os_family="windows", abilities=abilities, facts=FACTS)
 
     def discover(self) -> Inventory:
         """See ``HostDriver``. Raises as the source does."""
         return inventory_of(self._source())
+
+    def plan(self, action: "Action") -> "Plan":
+        """See ``ChangingHostDriver``; what would be done can be told of a recording, too."""
+        from laneway.hosts.hyperv.changes.facts import facts_of  # noqa: PLC0415 - few calls change a host
+        from laneway.hosts.hyperv.changes.planning import plan_steps  # noqa: PLC0415 - likewise
+        from laneway.interfaces.host_changes import Plan  # noqa: PLC0415 - likewise
+
+        return Plan(action=action, steps=plan_steps(action, facts_of(self._source())))
+
+    def apply(self, plan: "Plan", journal: "JournalStep", progress: "Progress") -> "Outcome":
+        """See ``ChangingHostDriver``."""
+        return self._changer().apply(plan, journal, progress)
+
+    def recover(self, unfinished: "Unfinished") -> "Outcome":
+        """See ``ChangingHostDriver``."""
+        return self._changer().recover(unfinished)
+
+    def _changer(self) -> "HyperVChanger":
+        from laneway.hosts.hyperv.changes.changer import HyperVChanger  # noqa: PLC0415 - few calls change a host
+
+        if self._run is None:
+            raise LanewayError(
+                ErrorCode.NOT_SUPPORTED, "a recording of a Windows host cannot be changed; run this on the host itself"
+            )
+        return HyperVChanger(self._source, self._run)
 
     def running_vms(self, functions: Sequence[PciFunction]) -> "RunningVms":
         """See ``VmObservingHostDriver``: what Hyper-V says that VMs have, whether they run or not."""

@@ -17,8 +17,9 @@ class HyperVHostDriverFactory:
     def __call__(self) -> "HyperVHostDriver":
         from laneway.hosts.hyperv.driver import HyperVHostDriver  # noqa: PLC0415 - late, see the module
         from laneway.hosts.hyperv.live import record  # noqa: PLC0415 - asks Windows, which a recording needs not
+        from laneway.hosts.hyperv.powershell import change  # noqa: PLC0415 - likewise
 
-        return HyperVHostDriver(record)
+        return HyperVHostDriver(record, change)
 
     def cannot_read(self, path: Path) -> str | None:
         if path.is_dir():
