@@ -83,13 +83,13 @@ def _require_all_attached(function: PciAddress, bench: "Workbench", nvme: "_Nvme
     detached = [namespace for namespace in nvme.namespaces("--all") if namespace not in namespaces]
     if not detached:
         return
-    words = f"namespaces {', '.join(map(str, detached))} exist and are not attached to the controller {nvme.controller}"
+    words = f"detached from {nvme.controller}, and still there: namespace {', '.join(map(str, detached))}"
     has_relatives = any(
         bench.files.tree.exists(f"{DEVICES}/{function}/{name}") for name in ("physfn", "sriov_totalvfs")
     )
     if not has_relatives:
         raise NvmeError(f"{words}; attach or delete them: nvme attach-ns, nvme delete-ns")
-    bench.progress(f"{words}; they stay as they are")
+    bench.progress(f"{words}; what is in it stays")
 
 
 class _Nvme:
