@@ -25,10 +25,10 @@ def test_a_second_process_is_told_that_it_waits_and_is_refused_in_the_end(path: 
     told: list[str] = []
     with HostLock(path).held(told.append):
         second = HostLock(path, patience=0.1)
-        with pytest.raises(LanewayError, match="try again when it is done") as caught, second.held(told.append):
+        with pytest.raises(LanewayError, match="try again when it is") as caught, second.held(told.append):
             raise AssertionError("two processes change the host")
     assert caught.value.code is ErrorCode.HOST_BUSY
-    assert told == ["another process is changing this host; waiting for it, at most 0 seconds"]
+    assert told == ["another process is changing this host; waiting for it, at most 0.1 seconds"]
 
 
 def test_a_second_process_goes_on_when_the_first_is_done(path: Path) -> None:

@@ -51,6 +51,7 @@ STATE = JournalState(
             placeholders=(vf("0000:3b:02.0", "0000:3b:00.0"),),
         )
     },
+    kept=frozenset({SOUND}),
     vf_counts={CARD: VfCount(recorded=pf("0000:3b:00.0"), count=4, autoprobe=False)},
     fatal_errors={CARD: 3},
 )
@@ -131,7 +132,7 @@ def test_a_taken_function_has_its_own_steps() -> None:
         TakenFunction(
             address=CARD,
             steps=(step("a"), step("b")),
-            holders=frozenset({CARD, SOUND}),
+            holders=frozenset({CARD}),
             driver="vfio-pci",
         ),
         TakenFunction(address=SOUND, steps=(step("c", "0000:3b:00.1"),)),

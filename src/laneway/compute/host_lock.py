@@ -47,7 +47,8 @@ class HostLock:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             if lock.take():
                 return
-            progress(f"another process is changing this host; waiting for it, at most {self._patience:.0f} seconds")
+            if self._patience:
+                progress(f"another process is changing this host; waiting for it, at most {self._patience:g} seconds")
             end = self._monotonic() + self._patience
             while self._monotonic() < end:
                 if lock.take():
@@ -60,7 +61,7 @@ class HostLock:
             raise LanewayError(code, message, {"lock": str(self._path)}) from error
         raise LanewayError(
             ErrorCode.HOST_BUSY,
-            f"another process has been changing this host for more than {self._patience:.0f} seconds; try again when"
-            " it is done (a cleaning takes minutes). `laneway status` tells what is under way",
+            "another process is changing this host and is not done yet; try again when it is (a cleaning takes"
+            " minutes). `laneway status` tells what is under way",
             {"seconds": self._patience},
         )

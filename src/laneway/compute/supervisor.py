@@ -47,6 +47,11 @@ class Supervisor:
             self._next_sign = now + self._between_signs
             self._send("WATCHDOG=1")
 
+    def expect_work(self, seconds: float) -> None:
+        """Signs of life may be missing for so long from now on; 0: no longer than usual."""
+        if self._between_signs < _NEVER:
+            self._send(f"WATCHDOG_USEC={round((2 * self._between_signs + seconds) * 1_000_000)}")
+
     def _send(self, message: str) -> None:
         if self._address is None:
             return

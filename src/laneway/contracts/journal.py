@@ -46,6 +46,7 @@ class _StateDocument:
     steps: tuple[Step, ...]
     taken: tuple[_HoldDocument, ...]
     prepared: tuple[PreparedDevice, ...]
+    kept: tuple[PciAddress, ...]
     vf_counts: tuple[VfCount, ...]
     fatal_errors: tuple[_ErrorsDocument, ...]
 
@@ -94,6 +95,7 @@ def encode_state(state: JournalState) -> bytes:
                 for address, hold in sorted(state.taken.items())
             ),
             prepared=tuple(device for _, device in sorted(state.prepared.items())),
+            kept=tuple(sorted(state.kept)),
             vf_counts=tuple(count for _, count in sorted(state.vf_counts.items())),
             fatal_errors=tuple(
                 _ErrorsDocument(address=address, count=count) for address, count in sorted(state.fatal_errors.items())
@@ -110,6 +112,7 @@ def decode_state(document: bytes) -> JournalState:
         steps=read.steps,
         taken={hold.address: Hold(holders=frozenset(hold.holders), driver=hold.driver) for hold in read.taken},
         prepared={device.address: device for device in read.prepared},
+        kept=frozenset(read.kept),
         vf_counts={count.address: count for count in read.vf_counts},
         fatal_errors={errors.address: errors.count for errors in read.fatal_errors},
     )

@@ -55,3 +55,6 @@ class ControlPlane(Protocol):
         ``code`` is one of ``tracking.blocking``: cleaning_failed, reset_failed, fatal_errors, not_responding.
         Raises LanewayError(unknown_device).
         """
+
+    def uncordon(self, host: str, address: PciAddress) -> SyncOutcome:
+        """Lifts that, and what an operator cordoned. Raises LanewayError(unknown_device)."""

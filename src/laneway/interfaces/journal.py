@@ -32,11 +32,15 @@ class PreparedDevice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VfCount:
-    """How many VFs an operator gave a PF, to be made again after a boot. ``recorded`` is the PF as it was then."""
+    """How many VFs an operator gave a PF, to be made again after a boot. ``recorded`` is the PF as it was then.
+
+    ``boot_id`` is the last boot in which they were made.
+    """
 
     recorded: PciFunction
     count: int
     autoprobe: bool
+    boot_id: str | None = None
 
     @property
     def address(self) -> PciAddress:
@@ -45,7 +49,7 @@ class VfCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hold:
-    """A function that is taken from the host: for which devices (none: only kept from the host), on which driver."""
+    """A function that is taken from the host: for which devices, on which driver."""
 
     holders: frozenset[PciAddress] = frozenset()
     driver: str | None = None
@@ -57,13 +61,15 @@ class JournalState:
 
     ``boot_id`` is the boot in which the functions of ``taken`` were taken by ``steps`` (in the
     order in which they were done) and in which ``fatal_errors`` were counted. ``prepared`` may be
-    of an earlier boot: those are to be prepared again.
+    of an earlier boot: those are to be prepared again. ``kept`` are devices that no guest has any
+    more and that stay taken until the host wants them.
     """
 
     boot_id: str | None = None
     steps: tuple[Step, ...] = ()
     taken: Mapping[PciAddress, Hold] = field(default_factory=dict)
     prepared: Mapping[PciAddress, PreparedDevice] = field(default_factory=dict)
+    kept: frozenset[PciAddress] = frozenset()
     vf_counts: Mapping[PciAddress, VfCount] = field(default_factory=dict)
     fatal_errors: Mapping[PciAddress, int] = field(default_factory=dict)
 
@@ -73,9 +79,14 @@ class JournalState:
 
     @property
     def taken_functions(self) -> tuple[TakenFunction, ...]:
-        """Every function that is taken, by address."""
+        """Every function that is taken, by address; its holders are devices that guests have."""
         return tuple(
-            TakenFunction(address=address, steps=self.steps_of({address}), holders=hold.holders, driver=hold.driver)
+            TakenFunction(
+                address=address,
+                steps=self.steps_of({address}),
+                holders=hold.holders - self.kept,
+                driver=hold.driver,
+            )
             for address, hold in sorted(self.taken.items())
         )
 

@@ -1,0 +1,34 @@
+"""After a boot: devices that were prepared before are prepared again, before their VMs start."""
+
+from laneway.compute.managed_host import ManagedHost
+from laneway.compute.preparing import carry_out, orders
+from laneway.compute.taken import prepared_now
+from laneway.compute.vf_counts import restore_vf_counts
+from laneway.contracts.changes import Change, Changes
+from laneway.domain.errors import LanewayError
+from laneway.domain.tracking.host_view import HostView
+from laneway.interfaces.journal import PreparedDevice
+
+
+def restore(host: ManagedHost) -> Changes:
+    """Gives PFs their VFs again, and allocated devices that an earlier boot prepared to their consumers.
+
+    Each on its own: what cannot be restored stands in the answer with its error. In a boot in which that was
+    done already it does nothing. Raises LanewayError: host_busy, and what keeps the host from being read.
+    """
+    with host.changer.changing():
+        counts = restore_vf_counts(host.changer)
+        view = host.settled()
+        state = host.journal.state()
+        waiting = [device for address, device in sorted(state.prepared.items()) if address not in prepared_now(state)]
+        return Changes(host=host.name, of=(*counts, *(_prepared_again(host, view, device) for device in waiting)))
+
+
+def _prepared_again(host: ManagedHost, view: HostView, device: PreparedDevice) -> Change:
+    address = device.address
+    settings = {} if device.vf_settings is None else {address: device.vf_settings}
+    try:
+        (change,) = carry_out(host, view, orders(host, view, device.consumer, [address], settings))
+    except LanewayError as error:
+        return Change(address=address, error=error)
+    return change
