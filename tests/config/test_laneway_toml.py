@@ -42,6 +42,8 @@ def test_everything_that_a_file_says_is_in_the_config(around: Surroundings) -> N
         [placement]
         report_in_placement = true
         pci_in_placement = true
+        cloud = "here"
+        root_provider = "gpu-1.example.org"
         [[device_spec]]
         vendor_id = "10de"
         managed = true
@@ -59,9 +61,10 @@ def test_everything_that_a_file_says_is_in_the_config(around: Surroundings) -> N
     assert config.state_path == PATH.parent / "state"
     assert config.report_in_placement
     assert config.pci_in_placement
+    assert (config.cloud, config.root_provider) == ("here", "gpu-1.example.org")
     assert [spec.vendor_id for spec in config.device_specs] == ["10de", "8086"]
     assert [spec.binding for spec in config.device_specs] == [Binding.LIBVIRT, Binding.LANEWAY]
-    assert [spec.place for spec in config.device_specs] == [f"{PATH}:12", f"{PATH}:15"]
+    assert [spec.place for spec in config.device_specs] == [f"{PATH}:14", f"{PATH}:17"]
     assert list(config.aliases.by_name) == ["gpu"]
     assert config.sources == (PATH,)
     assert config.warnings == ()

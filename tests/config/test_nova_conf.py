@@ -69,10 +69,12 @@ def test_what_is_not_said_is_as_in_nova(nova_conf: Path, around: Surroundings) -
 def test_laneways_own_section_says_what_nova_has_no_option_for(nova_conf: Path, around: Surroundings) -> None:
     nova_conf.write_text(
         "[laneway]\ndriver = linux\nuri = qemu:///system\niommu_groups = enforce\nstate_path = state\n"
+        "root_provider = gpu-1.example.org\n"
     )
     config = load_config(nova_conf=[nova_conf], surroundings=around)
     assert (config.driver, config.uri, config.iommu_groups) == ("linux", "qemu:///system", IommuGroups.ENFORCE)
     assert config.state_path == nova_conf.parent / "state"
+    assert config.root_provider == "gpu-1.example.org"
 
 
 def test_old_names_count_and_are_told(nova_conf: Path, around: Surroundings, capfd: pytest.CaptureFixture[str]) -> None:

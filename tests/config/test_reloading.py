@@ -47,6 +47,15 @@ def test_what_needs_a_restart_is_told_all_at_once() -> None:
     assert caught.value.code is ErrorCode.INVALID_CONFIG
 
 
+def test_reporting_to_placement_is_not_turned_off_again() -> None:
+    """Rules C87 and P7."""
+    with pytest.raises(ConfigError) as caught:
+        check_reload(replace(RUNNING, report_in_placement=True), RUNNING)
+    assert caught.value.message == (
+        f"{FILE}: report_in_placement was on, and Placement would go on to offer what it was told of; turn it on again"
+    )
+
+
 RESTART = "restart the agent to change it"
 
 

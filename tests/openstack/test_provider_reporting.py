@@ -51,10 +51,18 @@ class Reporting:
         return len(self._placement.applied) == before
 
     def problems(self, host: PciDeviceTracker) -> list[str]:
+        """What the config is to blame for."""
         with pytest.raises(ConfigError) as caught:
             self(host)
-        assert {problem.code for problem in caught.value.problems} == {ErrorCode.NOT_REPORTABLE}
+        assert {problem.code for problem in caught.value.problems} == {ErrorCode.INVALID_DEVICE_SPEC}
         return [problem.message for problem in caught.value.problems]
+
+    def others(self, host: PciDeviceTracker) -> list[str]:
+        """What it is not to blame for."""
+        with pytest.raises(LanewayError) as caught:
+            self(host)
+        assert caught.value.code is ErrorCode.NOT_REPORTABLE
+        return caught.value.message.split("\n")
 
 
 @pytest.fixture
@@ -115,7 +123,7 @@ def test_p2_a_vf_without_a_known_pf_is_told_and_all_others_are_reported(
 ) -> None:
     """P2."""
     host = tracker(CARD, replace(VFS[0], parent_addr=None))
-    assert report.problems(host) == [
+    assert report.others(host) == [
         "0000:81:02.0 has no known PF, to whose provider it would belong; find out why the host hides it"
     ]
     assert names(placement) == ["node-1_0000:3B:00.0"]
@@ -494,8 +502,8 @@ def test_p8_a_new_class_is_taken_over_where_nothing_is_allocated(placement: Fake
         ),
         pytest.param(
             {"traits": "big"},
-            "0000:3b:00.0 has other traits in the config than when it was allocated (CUSTOM_BIG);"
-            " put them back until it is free",
+            "0000:3b:00.0 has other traits in the config than were allocated (CUSTOM_BIG);"
+            " put the former traits back until it is free",
             id="its traits",
         ),
     ],
@@ -598,7 +606,7 @@ def test_p18_a_provider_of_cyborg_with_the_same_name_is_left_alone_and_told(
 ) -> None:
     """P18: it names its providers alike, by host and address."""
     foreign = placement.put("0000:3B:00.0", inventories, *traits)
-    assert report.problems(tracker(CARD)) == [
+    assert report.others(tracker(CARD)) == [
         f"0000:3b:00.0 is reported to Placement by another service: node-1_0000:3B:00.0 {why};"
         " take it from one of the two"
     ]

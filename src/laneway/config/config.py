@@ -18,7 +18,9 @@ class Config:
 
     ``host`` is the host's name where the operator gives one, ``driver`` a name of the entry point
     group ``laneway.host_drivers`` or ``auto``, ``uri`` where the driver finds the host if not on this
-    machine. ``state_path`` is a folder, made when first written to. ``sources`` are the files it came
+    machine. ``state_path`` is a folder, made when first written to. ``cloud`` is the entry of a ``clouds.yaml``
+    with the Placement to report to, ``root_provider`` the name of the host's own provider there, if not the
+    host's. ``sources`` are the files it came
     from, in the order read; ``warnings`` what they hold that is probably not meant.
     """
 
@@ -31,5 +33,7 @@ class Config:
     iommu_groups: IommuGroups = IommuGroups.ENFORCE
     report_in_placement: bool = False
     pci_in_placement: bool = False
+    cloud: str | None = None
+    root_provider: str | None = None
     sources: tuple[Path, ...] = ()
     warnings: tuple[ConfigProblem, ...] = ()

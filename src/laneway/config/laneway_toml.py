@@ -57,6 +57,8 @@ def read_laneway_toml(path: Path, text: str, surroundings: Surroundings) -> Conf
         state_path=_state_path(values, path, surroundings),
         report_in_placement=report_in_placement,
         pci_in_placement=pci_in_placement,
+        cloud=values.text("placement.cloud"),
+        root_provider=values.text("placement.root_provider"),
         sources=(path,),
         warnings=tuple(places.told(findings.warnings)),
     )

@@ -50,8 +50,12 @@ DRIVER = NovaOption(OWN_SECTION, "driver")
 URI = NovaOption(OWN_SECTION, "uri")
 IOMMU_GROUPS = NovaOption(OWN_SECTION, "iommu_groups")
 STATE_PATH = NovaOption(OWN_SECTION, "state_path")
+ROOT_PROVIDER = NovaOption(OWN_SECTION, "root_provider")
 
-NOVA_OPTIONS = (DEVICE_SPEC, ALIAS, REPORT_IN_PLACEMENT, PCI_IN_PLACEMENT, HOST, DRIVER, URI, IOMMU_GROUPS, STATE_PATH)
+NOVA_OPTIONS = (
+    *(DEVICE_SPEC, ALIAS, REPORT_IN_PLACEMENT, PCI_IN_PLACEMENT, HOST),
+    *(DRIVER, URI, IOMMU_GROUPS, STATE_PATH, ROOT_PROVIDER),
+)
 
 
 def read_nova_conf(paths: Sequence[Path], surroundings: Surroundings) -> Config:
@@ -78,6 +82,7 @@ def read_nova_conf(paths: Sequence[Path], surroundings: Surroundings) -> Config:
     uri = reader.text(URI)
     iommu_groups = reader.text(IOMMU_GROUPS) or IommuGroups.IGNORE
     state_path = reader.text(STATE_PATH)
+    root_provider = reader.text(ROOT_PROVIDER)
     host = reader.text(HOST)
     findings.raise_errors()
     return Config(
@@ -90,6 +95,7 @@ def read_nova_conf(paths: Sequence[Path], surroundings: Surroundings) -> Config:
         state_path=surroundings.resolve(state_path, beside=paths[0]) if state_path else surroundings.state_path,
         report_in_placement=report_in_placement,
         pci_in_placement=pci_in_placement,
+        root_provider=root_provider,
         sources=tuple(texts),
         warnings=tuple(findings.warnings),
     )
@@ -123,7 +129,7 @@ def _read_files(paths: Sequence[Path]) -> cfg.ConfigOpts:
         conf.register_opt(cfg.MultiStrOpt(option.key, default=[], deprecated_opts=option.deprecated), option.section)
     for option in (REPORT_IN_PLACEMENT, PCI_IN_PLACEMENT):
         conf.register_opt(cfg.BoolOpt(option.key, default=False), option.section)
-    for option in (HOST, DRIVER, URI, STATE_PATH):
+    for option in (HOST, DRIVER, URI, STATE_PATH, ROOT_PROVIDER):
         conf.register_opt(cfg.StrOpt(option.key), option.section)
     conf.register_opt(cfg.StrOpt(IOMMU_GROUPS.key, choices=list(IommuGroups)), IOMMU_GROUPS.section)
     # Without a handler Python prints what oslo.config logs of old names, which are reported with their places.

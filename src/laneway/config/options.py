@@ -56,6 +56,8 @@ OPTIONS = (
     Option("state", "path"),
     Option("placement", "report_in_placement", Kind.BOOLEAN),
     Option("placement", "pci_in_placement", Kind.BOOLEAN),
+    Option("placement", "cloud"),
+    Option("placement", "root_provider"),
 )
 
 TABLES = tuple(dict.fromkeys(option.table for option in OPTIONS))

@@ -27,6 +27,11 @@ def check_reload(before: Config, after: Config) -> None:
                 findings.errors.append(
                     problem(place, fault, "restart the agent to change it", option=option, value=new)
                 )
+        if before.report_in_placement and not after.report_in_placement:
+            fault = "report_in_placement was on, and Placement would go on to offer what it was told of"
+            findings.errors.append(
+                problem(place, fault, "turn it on again", option="placement.report_in_placement", value=False)
+            )
     findings.raise_errors()
 
 

@@ -152,6 +152,7 @@ class ProviderReporter(Protocol):
     def report(self, host: str, view: HostView) -> None:
         """Brings the providers of a host up to date.
 
-        Raises ConfigError where the config cannot be told to Placement, and LanewayError as
-        ``PlacementService`` does; what can be told has been told then.
+        Raises ConfigError where the config asks for what Placement cannot be told,
+        LanewayError(not_reportable) for devices of which it cannot be told for another reason, and LanewayError
+        as ``PlacementService`` does. Of the first two, all else has been told.
         """

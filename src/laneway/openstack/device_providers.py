@@ -27,14 +27,15 @@ class DeviceProvider:
     ``resource_class`` and ``traits`` are those of today's config; ``held_over`` says that no entry
     admits any of its devices any more, so that they are those of the time when they were claimed;
     ``traits_changed`` that a device of it was claimed with others. ``size`` is the number of its
-    devices, ``owned`` how many each consumer has, ``withheld`` how many have no owner and are not on
-    offer. ``burned``: used up by its one use.
+    devices, ``entry`` that of one of them, ``owned`` how many each consumer has, ``withheld`` how many
+    have no owner and are not on offer. ``burned``: used up by its one use.
     """
 
     address: PciAddress
     resource_class: str
     traits: frozenset[str]
     size: int
+    entry: int | None
     owned: Mapping[str, int]
     withheld: int = 0
     held_over: bool = False
@@ -45,9 +46,10 @@ class DeviceProvider:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedHost:
-    """What a host has for Placement. ``faulty`` are the addresses of providers of which nothing can be said.
+    """What a host has for Placement.
 
-    ``moving`` are consumers of which two sets of devices are on this host, until a move is decided.
+    ``faulty`` are the addresses of providers of which nothing can be said, ``moving`` consumers
+    of which two sets of devices are on this host, until a move is decided.
     """
 
     providers: tuple[DeviceProvider, ...]
@@ -90,9 +92,8 @@ def _members(view: HostView) -> tuple[dict[PciAddress, list[PciDevice]], list[Co
         elif device.parent_addr is not None:
             members[device.parent_addr].append(device)
         else:
-            problems.append(
-                _problem(device, "has no known PF, to whose provider it would belong", "find out why the host hides it")
-            )
+            fault = f"{address} has no known PF, to whose provider it would belong; find out why the host hides it"
+            problems.append(ConfigProblem(ErrorCode.NOT_REPORTABLE, fault, value=str(address)))
     return members, problems
 
 
@@ -114,6 +115,7 @@ def _provider(
         resource_class=official_resource_class(sample, names.resource_classes),
         traits=_traits(sample, names) | ({OWNER_TRAIT} & names.traits),
         size=len(devices),
+        entry=sample.entry,
         owned=owned,
         withheld=sum(1 for device in devices if not device.is_owned and not _is_on_offer(device, view)),
         held_over=not admitted,
@@ -179,7 +181,7 @@ def _both(pf: PciDevice, vfs: Sequence[PciDevice], view: HostView) -> ConfigProb
 
 def _problem(device: PciDevice, fault: str, remedy: str) -> ConfigProblem:
     return ConfigProblem(
-        ErrorCode.NOT_REPORTABLE,
+        ErrorCode.INVALID_DEVICE_SPEC,
         f"{device.address} {fault}; {remedy}",
         "device_spec",
         device.entry,

@@ -143,14 +143,10 @@ class _Planner:
     def _is_possible(self, provider: DeviceProvider) -> bool:
         """Whether the provider there is can become what is wanted. If not, that is noted."""
         existing = self._found(provider)
-        fault = None if existing is None else _fault(provider, existing)
-        if fault is not None:
-            self._problems.append(
-                ConfigProblem(
-                    ErrorCode.NOT_REPORTABLE, f"{provider.address} {fault}", "device_spec", value=str(provider.address)
-                )
-            )
-        return fault is None
+        problem = None if existing is None else _of_another(provider, existing) or _fixed(provider, existing)
+        if problem is not None:
+            self._problems.append(problem)
+        return problem is None
 
     def _healed(self, wanted: Iterable[DeviceProvider]) -> Iterator[Consumer]:
         """The consumers of whom Placement has other amounts than they own, with what they own (rule P10)."""
@@ -207,26 +203,41 @@ class _Planner:
         return (provider for provider in managed_providers(self._tree) if provider.name not in names)
 
 
-def _fault(provider: DeviceProvider, existing: Provider) -> str | None:
-    """Why a provider of this name cannot become this one."""
+def _of_another(provider: DeviceProvider, existing: Provider) -> ConfigProblem | None:
+    """Another service has a provider of this name (rule P18): it is neither taken over nor changed."""
     owner = next((t for t in sorted(existing.traits) if t.startswith("OWNER_") and t != OWNER_TRAIT), None)
-    if owner is not None or (MANAGED_TRAIT not in existing.traits and existing.inventories):
-        whose = f"has the trait {owner}" if owner else f"has resources and no trait {MANAGED_TRAIT}"
-        return f"is reported to Placement by another service: {existing.name} {whose}; take it from one of the two"
+    if owner is None and (MANAGED_TRAIT in existing.traits or not existing.inventories):
+        return None
+    whose = f"has the trait {owner}" if owner else f"has resources and no trait {MANAGED_TRAIT}"
+    return ConfigProblem(
+        ErrorCode.NOT_REPORTABLE,
+        f"{provider.address} is reported to Placement by another service: {existing.name} {whose};"
+        " take it from one of the two",
+        value=str(provider.address),
+    )
+
+
+def _fixed(provider: DeviceProvider, existing: Provider) -> ConfigProblem | None:
+    """What is allocated keeps its class and its traits, whatever the config says now (rules P8 and C92)."""
     if provider.held_over:
         return None
     other = _used_classes(existing) - {provider.resource_class}
     if other:
-        return (
-            f"is {provider.resource_class} in the config, but allocated as {', '.join(sorted(other))} in Placement;"
-            " put the former resource_class back until it is free"
-        )
+        allocated = ", ".join(sorted(other))
+        fault = f"is {provider.resource_class} in the config, but allocated as {allocated} in Placement"
+        return _refused(provider, "resource_class", fault)
     if provider.traits_changed and existing.allocations and existing.traits != provider.traits:
         differing = ", ".join(sorted((existing.traits ^ provider.traits) - {OWNER_TRAIT}))
-        return (
-            f"has other traits in the config than when it was allocated ({differing}); put them back until it is free"
-        )
+        return _refused(provider, "traits", f"has other traits in the config than were allocated ({differing})")
     return None
+
+
+def _refused(provider: DeviceProvider, key: str, fault: str) -> ConfigProblem:
+    remedy = f"put the former {key} back until it is free"
+    message = f"{provider.address} {fault}; {remedy}"
+    return ConfigProblem(
+        ErrorCode.INVALID_DEVICE_SPEC, message, "device_spec", provider.entry, key, str(provider.address), remedy
+    )
 
 
 def _used_classes(provider: Provider) -> frozenset[str]:

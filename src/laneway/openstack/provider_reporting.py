@@ -1,6 +1,6 @@
 """Keeps Placement informed of one host's devices, or finds that it may not be kept uninformed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from laneway.domain.address import PciAddress
 from laneway.domain.errors import ConfigError, ConfigProblem, ErrorCode, LanewayError
@@ -40,7 +40,7 @@ class ReportingOn:
         planned = _converge(service, self._root or host, reported, cleaned)
         self._used -= cleaned
         if planned.problems:
-            raise ConfigError(planned.problems)
+            raise _told(planned.problems)
 
     def _opened(self) -> PlacementService:
         if self._service is None:
@@ -121,6 +121,14 @@ def _tree(service: PlacementService, root: str) -> ProviderTree:
 def _owners(service: PlacementService, reported: ReportedHost, tree: ProviderTree) -> dict[str, Consumer]:
     found = {uuid: service.consumer(uuid) for uuid in sorted(owners_to_look_up(reported, tree))}
     return {uuid: consumer for uuid, consumer in found.items() if consumer is not None}
+
+
+def _told(problems: Sequence[ConfigProblem]) -> LanewayError:
+    """As an error of the config if that is to blame for any of them."""
+    if any(problem.code != ErrorCode.NOT_REPORTABLE for problem in problems):
+        return ConfigError(problems)
+    message = "\n".join(problem.message for problem in problems)
+    return LanewayError(ErrorCode.NOT_REPORTABLE, message, {"devices": [problem.value for problem in problems]})
 
 
 def _turned_off(tree: ProviderTree) -> ConfigProblem:

@@ -373,7 +373,7 @@ def test_p18_a_provider_of_cyborg_is_left_alone(compute: Compute) -> None:
     traits = {"resource_provider_generation": made["generation"], "traits": ["OWNER_CYBORG"]}
     compute.ask("PUT", f"/resource_providers/{made['uuid']}/traits", traits)
     before = compute.providers()
-    with pytest.raises(ConfigError, match="by another service"):
+    with pytest.raises(LanewayError, match="by another service"):
         compute.report(tracker(CARD))
     assert compute.providers() == before
 
