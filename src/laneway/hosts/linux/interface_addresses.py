@@ -3,19 +3,17 @@
 import struct
 from collections.abc import Iterator
 
+from laneway.hosts.linux import netlink
 from laneway.hosts.linux.tree import HostTree
 
 _LINK_LOCAL_SCOPE = 0x20
 _HOST_SCOPE = 0x10
 
-# linux/netlink.h, linux/rtnetlink.h, linux/if_addr.h
+# linux/rtnetlink.h, linux/if_addr.h
 _NETLINK_ROUTE = 0
-_NLMSG_ERROR, _NLMSG_DONE, _RTM_NEWADDR, _RTM_GETADDR = 2, 3, 20, 22
-_REQUEST_DUMP = 0x301
+_RTM_NEWADDR, _RTM_GETADDR = 20, 22
 _IFA_ADDRESS, _IFA_LOCAL = 1, 2
-_HEADER = struct.Struct("=IHHII")
 _ADDRESS = struct.Struct("=BBBBI")
-_ATTRIBUTE = struct.Struct("=HH")
 
 
 def interfaces_with_ipv6(tree: HostTree, *, live: bool) -> set[str] | None:
@@ -97,10 +95,11 @@ def _ask_kernel() -> set[str] | None:
     import socket  # noqa: PLC0415 - only a running system needs it, and it takes long to import
 
     found: set[str] = set()
+    family = _ADDRESS.pack(socket.AF_INET, 0, 0, 0, 0)
     try:
         with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_ROUTE) as link:
             link.settimeout(2)
-            link.send(_HEADER.pack(24, _RTM_GETADDR, _REQUEST_DUMP, 1, 0) + _ADDRESS.pack(socket.AF_INET, 0, 0, 0, 0))
+            link.send(netlink.request(_RTM_GETADDR, netlink.DUMP, 1, family))
             more = True
             while more:
                 indexes, more = parse_address_dump(link.recv(1 << 18))
@@ -114,28 +113,14 @@ def parse_address_dump(data: bytes) -> tuple[set[int], bool]:
     """From one datagram of an RTM_GETADDR dump: the indexes of interfaces with an IPv4 address that is
     not link-local, and whether more datagrams follow. Raises OSError where the kernel refused."""
     found: set[int] = set()
-    position = 0
-    while position + _HEADER.size <= len(data):
-        length, kind, _, _, _ = _HEADER.unpack_from(data, position)
-        if kind == _NLMSG_DONE:
+    for message in netlink.messages(data):
+        if message.kind == netlink.DONE:
             return found, False
-        if kind == _NLMSG_ERROR or length < _HEADER.size:
-            raise OSError("the kernel refused to list addresses")
-        if kind == _RTM_NEWADDR:
-            body = position + _HEADER.size
-            index = _ADDRESS.unpack_from(data, body)[4]
-            attributes = dict(_attributes(data, body + _ADDRESS.size, position + length))
+        netlink.raise_refusal(message)
+        if message.kind == _RTM_NEWADDR:
+            index = _ADDRESS.unpack_from(message.body)[4]
+            attributes = dict(netlink.attributes(message.body[_ADDRESS.size :]))
             address = attributes.get(_IFA_LOCAL) or attributes.get(_IFA_ADDRESS) or b""
             if address[:2] != b"\xa9\xfe" and address[:1] != b"\x7f":
                 found.add(index)
-        position += (length + 3) & ~3
     return found, True
-
-
-def _attributes(data: bytes, position: int, end: int) -> Iterator[tuple[int, bytes]]:
-    while position + _ATTRIBUTE.size <= end:
-        length, kind = _ATTRIBUTE.unpack_from(data, position)
-        if length < _ATTRIBUTE.size:
-            return
-        yield kind, data[position + _ATTRIBUTE.size : position + length]
-        position += (length + 3) & ~3

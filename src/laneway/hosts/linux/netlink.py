@@ -8,9 +8,13 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
-REQUEST, ACKNOWLEDGE = 0x1, 0x4
-"""Flags of a request; the second asks for an answer also where there is nothing to tell."""
+ACKNOWLEDGE, DUMP = 0x4, 0x300
+"""Flags of a request: answer also where there is nothing to tell; tell of all that there is."""
 
+DONE = 3
+"""The kind of the message that ends what was asked for with ``DUMP``."""
+
+_REQUEST = 0x1
 _ERROR = 2
 _WITH_ATTRIBUTES = 0x200
 _TEXT_OF_ERROR = 1
@@ -32,7 +36,7 @@ class Message(NamedTuple):
 
 
 def request(kind: int, flags: int, sequence: int, body: bytes) -> bytes:
-    return _HEADER.pack(_HEADER.size + len(body), kind, REQUEST | flags, sequence, 0) + body
+    return _HEADER.pack(_HEADER.size + len(body), kind, _REQUEST | flags, sequence, 0) + body
 
 
 def messages(data: bytes) -> Iterator[Message]:

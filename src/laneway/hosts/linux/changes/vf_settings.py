@@ -18,7 +18,7 @@ from laneway.hosts.linux.device_directory import DeviceDirectory
 from laneway.hosts.linux.listing import DEVICES
 from laneway.hosts.linux.netdevs import NetdevReader
 from laneway.hosts.linux.tree import HostTree
-from laneway.interfaces.host_changes import LinkState, Step, VfSettings
+from laneway.interfaces.host_changes import HostChangeError, LinkState, Step, VfSettings
 
 VF_SETTINGS = "vf_settings"
 
@@ -41,8 +41,16 @@ class VfSettingsSteps:
     def plan(self, vf: PciFunction, settings: VfSettings) -> Step | None:
         """The step that makes what differs of the settings; None where nothing does.
 
-        Raises LanewayError(host_change_failed) where the function is no VF, or its PF cannot be asked.
+        Raises HostChangeError where the function is no VF, or its PF cannot be asked, or no_permission.
         """
+        try:
+            return self._planned(vf, settings)
+        except LanewayError as failure:
+            if failure.code is ErrorCode.HOST_CHANGE_FAILED:
+                raise HostChangeError(failure.message, failure.detail, undone=True) from failure
+            raise
+
+    def _planned(self, vf: PciFunction, settings: VfSettings) -> Step | None:
         if vf.parent_addr is None or vf.vf_index is None:
             raise _failed(f"{vf.address} is no VF, so no PF can enforce a MAC or a VLAN for it", vf.address)
         wanted = VfState.wanted(settings)
