@@ -19,7 +19,6 @@ from laneway.interfaces.journal import PreparedDevice
 GPU, PF, VF = "0000:3b:00.0", "0000:81:00.0", "0000:81:00.1"
 UUID = "6d5f6f5a-7f0e-4a6b-9d0c-1b2c3d4e5f60"
 BOOT = "this boot"
-BOUND: dict[str, Any] = {"driver": "vfio-pci", "class_code": "030200"}
 
 
 def guest(*addresses: str, managed: bool = False) -> GuestDefinition:
@@ -173,6 +172,18 @@ class TestUntracked:
         nic, port = function(PF), vf(VF, PF)
         device = replace(host(port, specs=ONLY_THE_VF).admitted[at(VF)], consumer="db-1", status=Status.ALLOCATED)
         require_start(host(nic, port, specs=ONLY_THE_VF, held=(device,)), guest(PF), {}, allow_untracked=True)
+
+
+def test_another_card_at_the_address_of_the_one_that_was_claimed_is_refused() -> None:
+    view = one_device(driver="vfio-pci")
+    other = replace(view.report.inventory.functions[0], product_id="abcd")
+    moved = HostView(
+        replace(view.report, inventory=replace(view.report.inventory, functions=(other,))),
+        view.state,
+        IommuGroups.ENFORCE,
+    )
+    error = refused(moved, guest(GPU), prepared())
+    assert (error.code, "product_id 37c8, now abcd" in error.message) == (ErrorCode.WRONG_DEVICE, True)
 
 
 def test_every_objection_is_said_and_the_first_gives_the_code() -> None:

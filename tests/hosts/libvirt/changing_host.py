@@ -11,10 +11,13 @@ from laneway.hosts.libvirt.connection import Described
 
 @dataclass(frozen=True, kw_only=True)
 class Fn:
-    """A function as it is; ``preferred`` is the driver that the kernel gives it when it is asked to choose."""
+    """A function as it is; ``preferred`` is the driver that the kernel gives it when it is asked to choose.
+
+    ``group`` 0 is a group of its own, None none at all.
+    """
 
     driver: str | None = None
-    group: int | None = None
+    group: int | None = 0
     preferred: str | None = None
     klass: str = "0x030200"
     facts: tuple[str, ...] = ()
@@ -71,12 +74,12 @@ class ChangingHost:
             function(
                 address,
                 *fn.facts,
-                *([] if fn.group is None else [f"<iommuGroup number='{fn.group}'/>"]),
+                *([] if fn.group is None else [f"<iommuGroup number='{fn.group or 100 + number}'/>"]),
                 driver=fn.driver,
                 klass=fn.klass,
                 place=fn.place,
             )
-            for address, fn in self.functions.items()
+            for number, (address, fn) in enumerate(self.functions.items())
         ]
 
     def detach(self, name: str, driver: str) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from hosts.libvirt.changing_host import ChangingHost, Fn, failing
-from hosts.libvirt.node_xml import virt_functions
+from hosts.libvirt.node_xml import phys_function, virt_functions
 from laneway.domain.address import PciAddress
 from laneway.domain.cleaning import Cleaning, CleaningKind
 from laneway.domain.device import Attach, Binding
@@ -108,10 +108,6 @@ class TestPlanning:
         host = ChangingHost({GPU: Fn(driver="nvidia", group=1), STRANGER: Fn(driver=driver, group=1)})
         assert [str(step.address) for step in driver_of(host).plan(prepare(host, siblings=())).steps] == [GPU]
 
-    def test_groups_that_are_not_known_are_not_one_group(self) -> None:
-        host = ChangingHost({GPU: Fn(driver="nvidia"), STRANGER: Fn(driver="xhci_hcd")})
-        assert [str(step.address) for step in driver_of(host).plan(prepare(host, siblings=())).steps] == [GPU]
-
     @pytest.mark.parametrize("attach", [Attach.VDPA, Attach.MACVTAP])
     def test_what_does_not_go_through_vfio_stays_with_its_driver(self, attach: Attach) -> None:
         host = ChangingHost(a_card())
@@ -183,9 +179,32 @@ class TestRefusals:
         host = ChangingHost(a_card(), told=off)
         assert refusal(host, prepare(host)).code is ErrorCode.NOT_ASSIGNABLE
 
+    def test_a_function_in_no_group(self) -> None:
+        host = ChangingHost({GPU: Fn(driver="nvidia", group=None)})
+        assert refusal(host, prepare(host)).code is ErrorCode.NOT_ASSIGNABLE
+
+    @pytest.mark.parametrize("klass", ["0x010802", "0x020000"], ids=["a disk", "a network card"])
+    def test_what_the_host_may_use_for_all_that_libvirt_tells(self, klass: str) -> None:
+        host = ChangingHost({NIC: Fn(driver="nvme", klass=klass)})
+        error = refusal(host, prepare(host, NIC))
+        assert (error.code, "allow_in_use = true" in error.message) == (ErrorCode.DEVICE_IN_USE, True)
+        assert len(driver_of(host).plan(prepare(host, NIC, may_be_in_use=True)).steps) == 1
+        host.functions[NIC] = replace(host.functions[NIC], driver=None)
+        assert len(driver_of(host).plan(prepare(host, NIC)).steps) == 1
+
+    def test_also_of_a_sibling_that_would_be_taken_along(self) -> None:
+        host = ChangingHost({GPU: Fn(driver="nvidia", group=1), AUDIO: Fn(driver="nvme", group=1, klass="0x010802")})
+        assert refusal(host, prepare(host)).code is ErrorCode.DEVICE_IN_USE
+
+    def test_a_vf_is_there_to_be_given_away(self) -> None:
+        pf = Fn(driver="igb", klass="0x020000", facts=(virt_functions([VF], most=7),))
+        vf = Fn(driver="igbvf", klass="0x020000", facts=(phys_function(NIC),))
+        host = ChangingHost({NIC: pf, VF: vf})
+        assert [step.found for step in driver_of(host).plan(prepare(host, VF)).steps] == ["igbvf"]
+
     def test_a_function_that_has_vfs(self) -> None:
         host = ChangingHost({NIC: Fn(driver="igb", facts=(virt_functions([VF], most=7),)), VF: Fn(driver="igbvf")})
-        error = refusal(host, prepare(host, NIC))
+        error = refusal(host, prepare(host, NIC, may_be_in_use=True))
         assert (error.code, f"laneway vfs {NIC} 0" in error.message) == (ErrorCode.VFS_IN_THE_WAY, True)
 
     def test_what_the_host_used_when_it_was_claimed(self) -> None:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from laneway.domain.cleaning import CleaningKind
 from laneway.domain.device import Attach, Binding
 from laneway.domain.errors import ErrorCode, LanewayError
-from laneway.domain.inventory import PciFunction
+from laneway.domain.inventory import DevType, PciFunction
 from laneway.domain.tracking.blocking import is_vfio_driver
 from laneway.hosts.libvirt.capabilities import IOMMU_OFF
 from laneway.hosts.libvirt.changes.facts import Facts
@@ -15,6 +15,7 @@ from laneway.interfaces.host_changes import Action, Clean, Prepare, Release, Set
 
 VFIO = "vfio"
 """Leaves the choice of a VFIO driver to libvirt: from 10.0 on a variant driver, where the kernel has one."""
+_STORAGE_AND_NETWORK = ("01", "02")
 _WITH_VARIANTS = 10_000_000
 _NO_HINDRANCE = frozenset({"pci-stub"})
 """With these a member keeps no IOMMU group from being viable (kernel: drivers/vfio/vfio_main.c)."""
@@ -75,6 +76,8 @@ def _require_assignable(action: Prepare, function: PciFunction, facts: Facts) ->
         raise _refused(
             ErrorCode.NOT_ASSIGNABLE, function, "the host uses no IOMMU; turn it on (laneway check says how)"
         )
+    if function.iommu_group is None:
+        raise _refused(ErrorCode.NOT_ASSIGNABLE, function, "it is in no IOMMU group, so VFIO cannot open it")
     if address in facts.holders:
         raise _refused(
             ErrorCode.DEVICE_OPEN,
@@ -82,9 +85,8 @@ def _require_assignable(action: Prepare, function: PciFunction, facts: Facts) ->
             f"the running libvirt domain {facts.holders[address]} has it; stop the domain, or take its devices over "
             "with 'laneway adopt'",
         )
-    if action.recorded.in_use_by and not action.may_be_in_use:
-        uses = ", ".join(use.code for use in action.recorded.in_use_by)
-        raise _refused(ErrorCode.DEVICE_IN_USE, function, f"the host itself used it when it was claimed ({uses})")
+    if not action.may_be_in_use:
+        _require_unused(action.recorded, function)
     if action.live_migratable and action.binding is Binding.LANEWAY and facts.version < _WITH_VARIANTS:
         raise _unsupported(
             action,
@@ -92,6 +94,21 @@ def _require_assignable(action: Prepare, function: PciFunction, facts: Facts) ->
             'update libvirt, or prepare with driver = "linux" on the host',
         )
     _require_no_vfs(function)
+
+
+def _require_unused(recorded: PciFunction, function: PciFunction) -> None:
+    """libvirt does not tell what the host uses, and a disk or an uplink that it does use is not to be tried out."""
+    if recorded.in_use_by:
+        uses = ", ".join(use.code for use in recorded.in_use_by)
+        raise _refused(ErrorCode.DEVICE_IN_USE, function, f"the host itself used it when it was claimed ({uses})")
+    is_critical = (function.class_code or "").startswith(_STORAGE_AND_NETWORK) and function.dev_type is not DevType.VF
+    if is_critical and function.driver is not None and not _is_out_of_the_way(function):
+        raise _refused(
+            ErrorCode.DEVICE_IN_USE,
+            function,
+            f"it is on driver {function.driver}, and libvirt does not tell whether the host uses it; prepare with "
+            'driver = "linux" on the host, which looks, or set allow_in_use = true in its device_spec if it is free',
+        )
 
 
 def _require_no_vfs(function: PciFunction) -> None:
@@ -105,9 +122,7 @@ def _require_no_vfs(function: PciFunction) -> None:
 
 
 def _group(function: PciFunction, facts: Facts) -> list[PciFunction]:
-    """The endpoints of its IOMMU group, itself first. Where the group is not known, itself alone."""
-    if function.iommu_group is None:
-        return [function]
+    """The endpoints of its IOMMU group, itself first."""
     others = (
         other
         for address, other in sorted(facts.functions.items())
@@ -128,6 +143,8 @@ def _require_viable(action: Prepare, function: PciFunction, members: list[PciFun
             why = f"is used by the running libvirt domain {facts.holders[member.address]}"
         else:
             _require_no_vfs(member)
+            if not action.may_be_in_use:
+                _require_unused(member, member)
             continue
         raise LanewayError(
             ErrorCode.GROUP_NOT_VIABLE,
