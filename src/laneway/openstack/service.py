@@ -21,10 +21,9 @@ TIMEOUT = 20.0
 _TRIES = {
     "connect_retries": 1,
     "status_code_retries": 3,
-    "status_code_retry_delay": 0.25,
     "retriable_status_codes": (500, 502, 503, 504),
 }
-"""What keystoneauth does about failures that may pass: it waits longer before each try."""
+"""What keystoneauth does about failures that may pass: it waits 0.5 s before the first new try, then twice as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +129,7 @@ def open_service(access: Access, service: str, unreachable: ErrorCode) -> Opened
     try:
         from keystoneauth1.exceptions import ClientException  # noqa: PLC0415 - late, see the module
         from openstack.exceptions import SDKException  # noqa: PLC0415 - late, see the module
+        from oslo_config.cfg import Error as ConfError  # noqa: PLC0415 - late, see the module
     except ModuleNotFoundError as missing:
         install = f"{sys.executable or 'python3'} -m pip install openstacksdk oslo.config"
         message = f"{name} needs openstacksdk, which is not installed; install it with: {install}"
@@ -139,7 +139,7 @@ def open_service(access: Access, service: str, unreachable: ErrorCode) -> Opened
         logging.getLogger(library).addHandler(logging.NullHandler())
     try:
         adapter = _of_nova(access.nova_conf, service) if access.nova_conf else _of_cloud(access.cloud, service)
-    except (ClientException, SDKException, OSError, ValueError) as error:
+    except (ClientException, ConfError, SDKException, OSError, ValueError) as error:
         message = f"{name} cannot be used, as {access} does not say who we are there: {error}"
         raise LanewayError(unreachable, message, {"service": name}) from error
     if adapter.session.timeout is None:
