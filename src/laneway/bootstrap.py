@@ -30,11 +30,15 @@ from laneway.interfaces.host_driver import HostDriver
 if TYPE_CHECKING:
     from laneway.fleet.control_plane import ControlPlane
     from laneway.fleet.profiles import Profiles
+    from laneway.interfaces.guest_definition import GuestDefinition
+    from laneway.interfaces.journal import JournalState
     from laneway.interfaces.running_vms import RunningVms
     from laneway.store.migrate import DatabaseStatus, Upgrade
 
 DATABASE = "laneway.db"
 UNNAMED_HOST = "unnamed"
+_KERNEL, _LIBVIRT = "linux", "libvirt"
+"""Host drivers by name: a hook of libvirt's runs where both can work, and may use one of them only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +133,13 @@ class LocalHost:
             raise LanewayError(ErrorCode.NOT_SUPPORTED, message, {"driver": name})
         return self.driver.running_vms(self.inventory.functions)
 
+    def remembered(self) -> "JournalState":
+        """What is remembered of changes to this host. Raises LanewayError(database_unreachable) or (no_permission)."""
+        from laneway.store.journal import SqliteJournal, journal_path  # noqa: PLC0415 - late, see the module
+
+        with SqliteJournal(journal_path(self.database)) as journal:
+            return journal.state()
+
     def _look_closely(self) -> HostView:
         with self.control_plane() as plane:
             return plane.look(self.name).view
@@ -141,7 +152,25 @@ def open_host(source: Source) -> LocalHost:
     nothing of the host can be read.
     """
     config = load_config(source.config, nova_conf=source.nova_conf)
-    driver = open_driver(config.driver, uri=config.uri, root=source.root, snapshot=source.snapshot)
+    return _opened(
+        source, config, open_driver(config.driver, uri=config.uri, root=source.root, snapshot=source.snapshot)
+    )
+
+
+def open_host_without_libvirt(source: Source) -> LocalHost:
+    """This machine by its kernel alone: libvirt answers nobody while it waits for its hook. Raises as ``open_host``."""
+    config = load_config(source.config, nova_conf=source.nova_conf)
+    if config.host is None and (config.driver == _LIBVIRT or config.uri is not None):
+        raise LanewayError(
+            ErrorCode.INVALID_CONFIG,
+            "this host is stored under the name that libvirt gives it, and a hook may not ask libvirt; "
+            'set its name in the config: [host] name = "..."',
+            {"driver": config.driver},
+        )
+    return _opened(source, config, open_driver(_KERNEL, root=source.root, snapshot=source.snapshot))
+
+
+def _opened(source: Source, config: Config, driver: HostDriver) -> LocalHost:
     inventory = driver.discover()
     findings = check_on_host(config, inventory)
     findings.raise_errors()
@@ -153,6 +182,16 @@ def open_host(source: Source) -> LocalHost:
         name=host_name(config, inventory, source),
         warnings=tuple(findings.warnings),
     )
+
+
+def read_guest(text: str) -> "GuestDefinition":
+    """What a libvirt domain asks of its host, by its XML. Raises LanewayError(invalid_request)."""
+    from laneway.hosts.domain_xml import parse_guest  # noqa: PLC0415 - late, see the module
+
+    try:
+        return parse_guest(text)
+    except ValueError as error:
+        raise LanewayError(ErrorCode.INVALID_REQUEST, f"the domain's XML cannot be understood: {error}") from error
 
 
 def host_name(config: Config, inventory: Inventory, source: Source) -> str:

@@ -45,6 +45,8 @@ REFUSED = {
     "reload": "no agent runs",
 }
 """What answers "no" on this host, and why."""
+SILENT = ("hook",)
+"""What says nothing where the answer is yes, as who calls it would take it for something else."""
 
 
 def on_one_root(bus: int, node: int) -> Iterator[PciFunction]:
@@ -86,6 +88,7 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / file).write_text(json.dumps(SCENARIO))
     (tmp_path / "nova.conf").write_text(NOVA_CONF)
     (tmp_path / "vms.txt").write_text("db-1\n")
+    (tmp_path / "db-1.xml").write_text("<domain type='kvm'><name>db-1</name></domain>\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LANEWAY_CONFIG", "laneway.toml")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
@@ -117,4 +120,4 @@ def test_an_example_does_what_it_says(
     status = run(mine)
     told = capsys.readouterr()
     assert status == (1 if name in REFUSED else 0), told.err
-    assert told.out or told.err or "--output" in mine
+    assert told.out or told.err or "--output" in mine or name in SILENT

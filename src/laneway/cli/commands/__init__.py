@@ -20,6 +20,7 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
         "hostdev": "Print what goes into a virtual machine's definition.",
         "binding-profile": "Print what Neutron is told of a consumer's devices.",
         "adopt": "Take over virtual machines that run already.",
+        "hook": "Let libvirt start only machines that own their devices.",
         "cleanup": "Free the devices of consumers that are gone.",
         "cordon": "Keep a device from being claimed.",
         "uncordon": "Let a cordoned device be claimed again.",
