@@ -1,6 +1,7 @@
 """A host on a fake kernel that the use cases change, with the control plane and the journal that know of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from compute.fakes import BEGIN
@@ -11,12 +12,28 @@ from laneway.compute.host_changer import HostChanger
 from laneway.compute.host_lock import HostLock, host_lock_path
 from laneway.compute.managed_host import ManagedHost
 from laneway.contracts.changes import Change, Changes
+from laneway.domain.address import PciAddress
 from laneway.domain.device import PciDevice, Status
-from laneway.domain.errors import Findings
+from laneway.domain.errors import Findings, LanewayError
+from laneway.domain.inventory import Inventory
 from laneway.domain.requests.request import Alternative, ClaimRequest, DeviceRequest
 from laneway.domain.specs.device_spec_parser import parse_device_specs
+from laneway.domain.tracking.health import Health
 from laneway.domain.tracking.host_view import HostView
 from laneway.fleet.control_plane import ControlPlane
+from laneway.interfaces.host_changes import (
+    Action,
+    Clean,
+    Ending,
+    HostChangeError,
+    JournalStep,
+    Outcome,
+    Plan,
+    Progress,
+    Step,
+    Unfinished,
+)
+from laneway.interfaces.host_driver import Ability, DriverCapabilities
 from laneway.interfaces.journal import JournalState
 from laneway.interfaces.store import Store
 from laneway.store.journal import SqliteJournal, journal_path
@@ -24,6 +41,48 @@ from laneway.store.memory import MemoryStore
 
 HOST = "gpu-1"
 ALL: tuple[object, ...] = ({"address": "*"},)
+
+
+class CleaningDriver:
+    """The driver of a kernel, with cleanings that end as the test says. ``cleaned`` are those that were done."""
+
+    def __init__(self, kernel: FakeKernel) -> None:
+        self._driver = kernel.host_driver()
+        self.ill: dict[PciAddress, Health] = {}
+        self.cleaned: list[Clean] = []
+        self.fails: LanewayError | None = None
+
+    def describe(self) -> DriverCapabilities:
+        about = self._driver.describe()
+        return replace(about, abilities=about.abilities | {Ability.CLEAN})
+
+    def discover(self) -> Inventory:
+        return self._driver.discover()
+
+    def plan(self, action: Action) -> Plan:
+        if not isinstance(action, Clean):
+            return self._driver.plan(action)
+        step = Step(kind="scrub", address=action.address, target="", summary=f"scrub {action.address}")
+        return Plan(action=action, steps=(step,), boot_id=self.discover().boot_id)
+
+    def apply(self, plan: Plan, journal: JournalStep, progress: Progress) -> Outcome:
+        if not isinstance(plan.action, Clean):
+            return self._driver.apply(plan, journal, progress)
+        if self.fails is not None and not isinstance(self.fails, HostChangeError):
+            raise self.fails
+        journal(plan.steps[0])
+        if self.fails is not None:
+            raise self.fails
+        self.cleaned.append(plan.action)
+        return Outcome(ending=Ending.DONE)
+
+    def recover(self, unfinished: Unfinished) -> Outcome:
+        if isinstance(unfinished.plan.action, Clean):
+            return Outcome(ending=Ending.UNDONE)
+        return self._driver.recover(unfinished)
+
+    def health(self, addresses: Sequence[PciAddress]) -> Mapping[PciAddress, Health]:
+        return {address: self.ill.get(address, Health(reads_all_ones=False, fatal_errors=0)) for address in addresses}
 
 
 class ChangingHost:
@@ -40,9 +99,15 @@ class ChangingHost:
         self.kernel = kernel or any_kernel(folder / "root")
         self.specs = specs
         self.store = store or MemoryStore()
+        self.driver = CleaningDriver(self.kernel)
         self.told: list[str] = []
         self._database = folder / "state" / "laneway.db"
         self._journals: list[SqliteJournal] = []
+        self.managed = self.process()
+
+    def start(self, kernel: FakeKernel) -> None:
+        """The host is started anew, with this kernel."""
+        self.kernel, self.driver = kernel, CleaningDriver(kernel)
         self.managed = self.process()
 
     def process(self, *, patience: float = 0) -> ManagedHost:
@@ -53,7 +118,7 @@ class ChangingHost:
         journal = SqliteJournal(journal_path(self._database))
         self._journals.append(journal)
         changer = HostChanger(
-            driver=self.kernel.host_driver(),
+            driver=self.driver,
             journal=journal,
             lock=HostLock(host_lock_path(self._database), patience=patience),
             progress=self.told.append,

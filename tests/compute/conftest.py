@@ -1,9 +1,12 @@
 """What tests of the service share."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from compute.changing_host import ChangingHost
 from laneway.compute.process_lock import ProcessLock
 
 
@@ -21,3 +24,23 @@ def _locks_are_given_back(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     for lock in taken:
         lock.free()
+
+
+@pytest.fixture
+def changing_host(tmp_path: Path) -> Iterator[Callable[..., ChangingHost]]:
+    """Makes hosts on fake kernels; what they hold open is closed in the end."""
+    made: list[ChangingHost] = []
+
+    def make(**more: Any) -> ChangingHost:
+        made.append(ChangingHost(tmp_path, **more))
+        return made[-1]
+
+    yield make
+    for host in made:
+        host.close()
+
+
+@pytest.fixture
+def host(changing_host: Callable[..., ChangingHost]) -> ChangingHost:
+    """One whose functions are all admitted."""
+    return changing_host()

@@ -1,6 +1,6 @@
 """Devices are taken from the host for whom they are allocated to: all or none, and what was taken is remembered."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,13 +12,6 @@ from laneway.compute.preparing import prepare
 from laneway.domain.device import Status
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.interfaces.host_changes import VfSettings
-
-
-@pytest.fixture
-def host(tmp_path: Path) -> Iterator[ChangingHost]:
-    made = ChangingHost(tmp_path)
-    yield made
-    made.close()
 
 
 def refusal(host: ChangingHost, consumer: str, *addresses: str) -> LanewayError:
@@ -39,7 +32,7 @@ def test_an_allocated_device_is_taken_and_the_control_plane_knows(host: Changing
     assert host.drivers(CARD) == ["vfio-pci"]
     assert host.device(CARD).prepared
     (taken,) = host.journal().taken_functions
-    assert (taken.address, taken.holders, taken.driver) == (at(CARD), {at(CARD)}, "vfio-pci")
+    assert (taken.address, taken.holders, taken.driver) == (at(CARD), frozenset({at(CARD)}), "vfio-pci")
     assert taken.steps == by_address(changes)[CARD].steps
 
 
@@ -99,16 +92,15 @@ def test_two_devices_of_one_group_hold_both(host: ChangingHost) -> None:
     assert host.device(SOUND).prepared
 
 
-def test_a_pf_keeps_the_place_of_its_vfs(tmp_path: Path) -> None:
+def test_a_pf_keeps_the_place_of_its_vfs(tmp_path: Path, changing_host: Callable[..., ChangingHost]) -> None:
     kernel = any_kernel(tmp_path / "root")
     kernel.write(f"sys/bus/pci/devices/{PF}/sriov_numvfs", "2")
-    host = ChangingHost(tmp_path, kernel=kernel)
+    host = changing_host(kernel=kernel)
     host.claim("vm", PF)
     prepare(host.managed, "vm")
     assert host.drivers(PF) == ["vfio-pci"]
     assert [vf.address for vf in host.device(PF).placeholders] == [at(FIRST_VF), at(SECOND_VF)]
     assert host.status(FIRST_VF) is Status.UNAVAILABLE
-    host.close()
 
 
 def test_where_one_cannot_be_taken_all_that_were_are_given_back(host: ChangingHost) -> None:
@@ -132,8 +124,10 @@ def test_settings_are_for_vfs_only(host: ChangingHost) -> None:
     assert caught.value.code is ErrorCode.INVALID_REQUEST
 
 
-def test_a_device_that_the_operator_binds_is_prepared_when_it_is_bound(tmp_path: Path) -> None:
-    host = ChangingHost(tmp_path, specs=({"address": "*", "binding": "operator"},))
+def test_a_device_that_the_operator_binds_is_prepared_when_it_is_bound(
+    changing_host: Callable[..., ChangingHost],
+) -> None:
+    host = changing_host(specs=({"address": "*", "binding": "operator"},))
     host.claim("vm", CARD)
     assert refusal(host, "vm").code is ErrorCode.NOT_BOUND
     host.kernel.write(f"sys/bus/pci/devices/{CARD}/driver_override", "vfio-pci")
@@ -141,18 +135,18 @@ def test_a_device_that_the_operator_binds_is_prepared_when_it_is_bound(tmp_path:
     host.kernel.write("sys/bus/pci/drivers_probe", CARD)
     assert by_address(prepare(host.managed, "vm"))[CARD].steps == ()
     assert host.device(CARD).prepared
-    host.close()
 
 
-def test_a_device_that_libvirt_binds_is_checked_and_never_called_prepared(tmp_path: Path) -> None:
-    host = ChangingHost(tmp_path, specs=({"address": "*", "binding": "libvirt"},))
+def test_a_device_that_libvirt_binds_is_checked_and_never_called_prepared(
+    changing_host: Callable[..., ChangingHost],
+) -> None:
+    host = changing_host(specs=({"address": "*", "binding": "libvirt"},))
     host.claim("vm", CARD)
     change = by_address(prepare(host.managed, "vm"))[CARD]
     assert change.note is not None
     assert "libvirt takes it" in change.note
     assert host.drivers(CARD) == ["e1000e"]
     assert not host.device(CARD).prepared
-    host.close()
 
 
 def test_an_interrupted_batch_is_undone_by_whoever_comes_next(host: ChangingHost) -> None:

@@ -56,6 +56,12 @@ class ManagedHost:
         self.changer.remember(without_prepared(self.journal.state(), found.over))
         return view if found.is_none else self.look()
 
+    def tell_released(self, address: PciAddress) -> None:
+        """Has the control plane know that the host has a device back, unless it does not count as away anyway."""
+        held = self.plane.look(self.name).view.held.get(address)
+        if held is not None and (held.prepared or held.status is Status.RELEASING):
+            self.plane.released(self.name, address)
+
     def remember_drivers(self) -> None:
         """Remembers on which drivers the taken functions are by now."""
         found = self.look().report.inventory.by_address

@@ -71,7 +71,7 @@ def _given_back(host: ManagedHost, address: PciAddress, *, keep: bool) -> Change
             note = _note(state, address, keep=keep)
         else:
             host.journal.keep(without_prepared(state, {address}))
-        host.plane.released(host.name, address)
+        host.tell_released(address)
     except LanewayError as error:
         block_after_release(host, address, error)
         return Change(address=address, error=error)

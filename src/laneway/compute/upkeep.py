@@ -63,7 +63,8 @@ def keep_up(host: ManagedHost, view: HostView) -> Upkeep:
 
 def longest_cleaning(view: HostView) -> float:
     """How many seconds the next round may take for a cleaning."""
-    return max((device.extra_info.cleaning.seconds for device in to_be_cleaned(view)), default=0.0)
+    cleanings = (device.extra_info.cleaning for device in to_be_cleaned(view))
+    return max((cleaning.seconds for cleaning in cleanings if cleaning is not None), default=0.0)
 
 
 def _round(host: ManagedHost, view: HostView) -> Upkeep:
