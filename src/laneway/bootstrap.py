@@ -109,6 +109,11 @@ class LocalHost:
         state = HostState(held=held, blocks=quick.blocks, boot_id=quick.boot_id)
         return HostView(report, state, groups, admitted)
 
+    def look_at_stored(self) -> HostView:
+        """As ``look``, with held devices as they were when they were claimed. Raises as the store does."""
+        view = self.look()
+        return self._look_closely() if view.held else view
+
     @contextmanager
     def control_plane(self) -> Iterator["ControlPlane"]:
         """The use cases over this host's database, with the host synced.
