@@ -26,7 +26,10 @@ class Fn:
 
 @dataclass
 class ChangingHost:
-    """``fails`` raises before a call is done, ``breaks`` after a device lost its driver and got no other."""
+    """``fails`` raises before a call is done, ``breaks`` are calls after which a device has no driver.
+
+    ``silent_at``: which question for node devices gets no answer, counted from 1.
+    """
 
     functions: dict[str, Fn]
     domains: Sequence[Described] = ()
@@ -37,6 +40,8 @@ class ChangingHost:
     breaks: frozenset[str] = frozenset()
     calls: list[tuple[str, str]] = field(default_factory=list)
     open_to_change: int = 0
+    asked: int = 0
+    silent_at: int | None = None
 
     def __post_init__(self) -> None:
         self.functions = {
@@ -70,6 +75,9 @@ class ChangingHost:
         return self.domains
 
     def node_devices(self) -> Sequence[Described]:
+        self.asked += 1
+        if self.asked == self.silent_at:
+            raise LanewayError(ErrorCode.HOST_UNREACHABLE, "the connection broke")
         return [
             function(
                 address,
@@ -108,6 +116,17 @@ class ChangingHost:
 
     def _address(self, name: str) -> str:
         return next(address for address in self.functions if node_name(address) == name)
+
+
+def failing_at(number: int) -> Callable[[str, str], LanewayError | None]:
+    """Fails once: the call of this number, counted from 0."""
+    calls = iter(range(number + 1))
+
+    def fails(call: str, address: str) -> LanewayError | None:
+        is_due = next(calls, None) == number
+        return LanewayError(ErrorCode.HOST_CHANGE_FAILED, f"{call} refused") if is_due else None
+
+    return fails
 
 
 def failing(*calls: tuple[str, str]) -> Callable[[str, str], LanewayError | None]:

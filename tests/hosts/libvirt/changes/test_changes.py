@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from hosts.libvirt.changing_host import ChangingHost, Fn, failing
+from hosts.libvirt.changing_host import ChangingHost, Fn, failing, failing_at
 from hosts.libvirt.node_xml import phys_function, virt_functions
 from laneway.domain.address import PciAddress
 from laneway.domain.cleaning import Cleaning, CleaningKind
@@ -436,3 +436,43 @@ class TestRecovering:
         host = ChangingHost({GPU: Fn(driver="vfio-pci")})
         plan = driver_of(host).plan(Clean(address=at(GPU), cleaning=RESET))
         assert changer(host).recover(Unfinished(plan=plan, begun=plan.steps)).ending is Ending.UNDONE
+
+
+class TestEveryPointOfFailure:
+    """One call or one look fails: the host ends as before or as wanted, by itself or once it is recovered."""
+
+    def ends(self, host: ChangingHost, action: Action, wanted: dict[str, str]) -> None:
+        before, plan, begun = dict(host.drivers), Plan(action=action), list[Step]()
+        try:
+            changer(host).apply(plan, begun.append, lambda what: None)
+        except HostChangeError as error:
+            if not error.undone:
+                host.fails, host.silent_at = failing(), None
+                changer(host).recover(Unfinished(plan=plan, begun=tuple(begun)))
+        except LanewayError:
+            assert begun == []
+        assert host.drivers in (before, wanted)
+
+    @pytest.mark.parametrize("number", range(4))
+    @pytest.mark.parametrize("of", ["calls", "looks"])
+    def test_of_a_prepare(self, of: str, number: int) -> None:
+        host = ChangingHost(a_card())
+        action = prepare(host)
+        host.asked = 0
+        if of == "calls":
+            host.fails = failing_at(number)
+        else:
+            host.silent_at = number + 1
+        self.ends(host, action, {GPU: "vfio-pci", AUDIO: "vfio-pci"})
+
+    @pytest.mark.parametrize("number", range(5))
+    @pytest.mark.parametrize("of", ["calls", "looks"])
+    def test_of_a_release(self, of: str, number: int) -> None:
+        host = ChangingHost(a_card())
+        action = Release(address=at(GPU), taken=apply(host, prepare(host)).taken)
+        host.asked = 0
+        if of == "calls":
+            host.fails = failing_at(number)
+        else:
+            host.silent_at = number + 1
+        self.ends(host, action, {GPU: "nvidia", AUDIO: "snd_hda_intel"})
