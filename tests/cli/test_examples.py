@@ -15,6 +15,7 @@ from typing import Any
 import click
 import pytest
 
+import nova_rows as rows
 from domain.hosts import function, inventory, pf, vf
 from laneway import cli
 from laneway.cli.command import Example, LanewayCommand
@@ -68,6 +69,19 @@ def example_host() -> Inventory:
     return inventory(*on_one_root(0x3B, 0), *on_one_root(0x86, 1), nodes=nodes)
 
 
+def write_nova_tables(folder: Path) -> None:
+    """An export of a compute node with a device in use."""
+    tables: dict[str, list[rows.Row]] = {
+        "compute_nodes": [rows.NODE | {"host": "unnamed", "hypervisor_hostname": None}],
+        "pci_devices": [rows.device("0000:3b:00.0", rows.VM, vendor_id="10de", product_id="20b0")],
+        "instances": [rows.instance(host="unnamed", node=None)],
+        "instance_extra": [rows.extra(rows.flavor_request())],
+    }
+    folder.mkdir()
+    for table, content in tables.items():
+        (folder / f"{table}.json").write_text(json.dumps(content))
+
+
 def examples() -> Iterator[tuple[str, Example]]:
     root = click.Context(cli.root, info_name="laneway", **cli.root.context_settings)
     for name in SUMMARIES:
@@ -88,6 +102,8 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / file).write_text(json.dumps(SCENARIO))
     (tmp_path / "nova.conf").write_text(NOVA_CONF)
     (tmp_path / "vms.txt").write_text("db-1\n")
+    write_nova_tables(tmp_path / "nova-tables")
+    (tmp_path / "ports.json").write_text(json.dumps({"ports": [rows.port("0000:3c:02.0")]}))
     (tmp_path / "db-1.xml").write_text("<domain type='kvm'><name>db-1</name></domain>\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LANEWAY_CONFIG", "laneway.toml")

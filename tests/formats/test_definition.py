@@ -67,6 +67,7 @@ def test_libvirt_elements_hold_the_address_in_its_parts() -> None:
     ("binding", "managed"), [(Binding.LIBVIRT, "yes"), (Binding.LANEWAY, "no"), (Binding.OPERATOR, "no")]
 )
 def test_libvirt_manages_a_device_only_if_it_is_the_party_that_binds(binding: Binding, managed: str) -> None:
+    """Rule C85."""
     element = ET.fromstring(definition(Format.LIBVIRT, [device(binding=binding)], vm_name=""))
     assert element.attrib == {"mode": "subsystem", "type": "pci", "managed": managed}
 

@@ -111,7 +111,7 @@ def test_a_device_of_a_flavor_has_no_network_to_be_asked_for() -> None:
     ],
 )
 def test_a_port_that_is_bound_to_something_else_is_told(changed: dict[str, Any], said: str) -> None:
-    """Neutron does not notice two ports on one device."""
+    """Rule C81: it gets no other device for that. Neutron does not notice two ports on one device."""
     device, found, plan = taken_over(ADMITTED, port_with(physical_network="physnet9") | changed)
     assert (network(device), found) == ("physnet1", ["port_differs"])
     assert said in plan.findings[0].message
