@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 from laneway.contracts.answer import Json, block_json, warning_json
 from laneway.contracts.codec import to_plain
+from laneway.domain.device import PciDevice
 from laneway.domain.inventory import ReadinessNote
+from laneway.domain.tracking.config_changes import Changes, Orphan, Retagged
 from laneway.domain.tracking.config_check import AliasCheck, ConfigCheck, Danger, EntryCheck
 
 CHECK_SCHEMA = "laneway.check/1"
@@ -23,6 +25,9 @@ def check_document(
         "aliases": [_alias_json(alias) for alias in check.aliases],
         "dangers": [_danger_json(danger) for danger in check.dangers],
         "warnings": [warning_json(problem) for problem in check.warnings],
+        "orphans": [_orphan_json(orphan) for orphan in check.orphans],
+        "deferred": [_retagged_json(device) for device in check.deferred],
+        "changes": None if check.changes is None else _changes_json(check.changes),
         "readiness": to_plain(readiness),
     }
 
@@ -48,3 +53,38 @@ def _alias_json(alias: AliasCheck) -> Json:
 def _danger_json(danger: Danger) -> Json:
     address = None if danger.address is None else str(danger.address)
     return {"code": danger.code, "message": danger.message, "address": address, "entry": danger.entry}
+
+
+def _orphan_json(orphan: Orphan) -> Json:
+    device, reason = orphan.device, orphan.reason
+    return {
+        "address": str(device.address),
+        "status": str(device.status),
+        "consumer": device.consumer,
+        "reason": {"code": reason.code, "message": reason.message},
+    }
+
+
+def _retagged_json(retagged: Retagged) -> Json:
+    device = retagged.device
+    return {
+        "address": str(device.address),
+        "consumer": device.consumer,
+        "before": dict(retagged.before),
+        "after": dict(retagged.after),
+    }
+
+
+def _changes_json(changes: Changes) -> Json:
+    return {
+        "appear": [_admitted_json(device) for device in changes.appear],
+        "vanish": [_admitted_json(device) for device in changes.vanish],
+        "retagged": [
+            {"address": str(one.device.address), "before": dict(one.before), "after": dict(one.after)}
+            for one in changes.retagged
+        ],
+    }
+
+
+def _admitted_json(device: PciDevice) -> Json:
+    return {"address": str(device.address), "entry": device.entry, "tags": dict(device.tags)}

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from laneway.cli.render.columns import Cell, Column, table, wrapped
+from laneway.cli.render.columns import Cell, Column, table
+from laneway.cli.render.config_changes import change_blocks
+from laneway.cli.render.paragraphs import listed, notes, paragraph
 from laneway.cli.render.screen import Screen, Tone
 from laneway.domain.address import PciAddress
 from laneway.domain.errors import ConfigProblem
 from laneway.domain.tracking.config_check import AliasCheck, ConfigCheck, EntryCheck
-
-SHOWN = 4
-"""So many functions are named one by one; of more, the rest is counted."""
 
 _INDENT = " " * 2
 
@@ -21,8 +20,9 @@ def check_page(sources: Sequence[object], check: ConfigCheck, screen: Screen) ->
         [screen.paint(title, Tone.STRONG)],
         *(_entry_block(entry, _line_in(entry.spec.place, sources), screen) for entry in check.entries),
         _alias_block(check.aliases, screen),
-        _notes("Dangerous", [danger.message for danger in check.dangers], Tone.BAD, screen),
-        _notes("Noted", [_noted(problem) for problem in check.warnings], Tone.WAITING, screen),
+        notes("Dangerous", [danger.message for danger in check.dangers], Tone.BAD, screen),
+        notes("Noted", [_noted(problem) for problem in check.warnings], Tone.WAITING, screen),
+        *change_blocks(check, screen),
         [_verdict(check, screen)] if check.entries else [],
     ]
     return [line for block in blocks if block for line in ("", *block)][1:]
@@ -39,7 +39,7 @@ def _line_in(place: str | None, sources: Sequence[object]) -> str:
 def _entry_block(entry: EntryCheck, place: str, screen: Screen) -> list[str]:
     spec = entry.spec
     admitted = len(entry.admitted)
-    which = f": {_listed(entry.admitted)}" if admitted else ""
+    which = f": {listed(entry.admitted)}" if admitted else ""
     tone = Tone.GOOD if admitted > len(entry.blocked) else Tone.WAITING
     lines = [
         screen.paint(f"device_spec entry {spec.entry}{place}: {spec.source}"),
@@ -49,7 +49,7 @@ def _entry_block(entry: EntryCheck, place: str, screen: Screen) -> list[str]:
         *_by_reason("blocked", {address: reasons[0].message for address, reasons in entry.blocked.items()}),
         *_by_reason("not admitted", {address: refusal.message for address, refusal in entry.passed_over.items()}),
     ]
-    return lines + [line for text in told for line in _paragraph(text, screen)]
+    return lines + [line for text in told for line in paragraph(text, screen)]
 
 
 def _by_reason(what: str, reasons: Mapping[PciAddress, str]) -> list[str]:
@@ -58,19 +58,13 @@ def _by_reason(what: str, reasons: Mapping[PciAddress, str]) -> list[str]:
     for address, reason in reasons.items():
         alike.setdefault(reason, []).append(address)
     return [
-        f"{_listed(addresses)} {'is' if len(addresses) == 1 else 'are'} {what}: {reason}"
+        f"{listed(addresses)} {'is' if len(addresses) == 1 else 'are'} {what}: {reason}"
         for reason, addresses in alike.items()
     ]
 
 
 def _counted(number: int) -> str:
     return f"{number} function{'' if number == 1 else 's'}"
-
-
-def _listed(addresses: Sequence[PciAddress]) -> str:
-    shown = ", ".join(map(str, addresses[:SHOWN]))
-    more = len(addresses) - SHOWN
-    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _alias_block(aliases: Iterable[AliasCheck], screen: Screen) -> list[str]:
@@ -90,17 +84,6 @@ def _alias_block(aliases: Iterable[AliasCheck], screen: Screen) -> list[str]:
         for alias in aliases
     ]
     return table(columns, rows, screen)
-
-
-def _notes(title: str, texts: Sequence[str], tone: Tone, screen: Screen) -> list[str]:
-    lines = [line for text in texts for line in _paragraph(text, screen)]
-    return [screen.paint(title, tone), *lines] if lines else []
-
-
-def _paragraph(text: str, screen: Screen) -> list[str]:
-    room = max(screen.width - len(_INDENT), 40) if screen.width else None
-    first, *others = [text] if room is None else wrapped(text, room)
-    return [_INDENT + screen.paint(first), *(_INDENT * 2 + screen.paint(line) for line in others)]
 
 
 def _noted(problem: ConfigProblem) -> str:

@@ -1,8 +1,7 @@
 """What is taken over from nova, and what is inconsistent there."""
 
-from collections.abc import Sequence
-
-from laneway.cli.render.columns import Cell, Column, table, wrapped
+from laneway.cli.render.columns import Cell, Column, table
+from laneway.cli.render.paragraphs import notes
 from laneway.cli.render.screen import Screen, Tone
 from laneway.openstack.import_findings import Finding, Severity
 from laneway.openstack.nova_import import ImportedDevice, NovaImport
@@ -15,7 +14,6 @@ COLUMNS = (
     Column("OUTCOME", least=32, wraps=True),
 )
 
-_INDENT = " " * 2
 _TITLES = (
     (Severity.ERROR, "Left to a person", Tone.BAD),
     (Severity.WARNING, "To be looked at", Tone.WAITING),
@@ -30,7 +28,7 @@ def import_page(imported: NovaImport, screen: Screen, *, applied: bool) -> list[
         table(COLUMNS, [_row(device, applied=applied) for device in imported.devices], screen)
         or [f"nova has no device of {name} with an owner."],
         *(
-            _findings(title, [one for one in imported.findings if one.severity is severity], tone, screen)
+            notes(title, [_told(one) for one in imported.findings if one.severity is severity], tone, screen)
             for severity, title, tone in _TITLES
         ),
         [] if applied else ["Nothing is changed yet. To record this, leave --dry-run out"],
@@ -61,11 +59,5 @@ def _origin(device: ImportedDevice) -> str:
     return f"port {request.requester}" if request.requester is not None else f"alias {request.alias}"
 
 
-def _findings(title: str, findings: Sequence[Finding], tone: Tone, screen: Screen) -> list[str]:
-    lines = [line for finding in findings for line in _paragraph(f"{finding.message} ({finding.code})", screen)]
-    return [screen.paint(title, tone), *lines] if lines else []
-
-
-def _paragraph(text: str, screen: Screen) -> list[str]:
-    first, *others = [text] if screen.width is None else wrapped(text, max(screen.width - len(_INDENT), 40))
-    return [_INDENT + screen.paint(first), *(_INDENT * 2 + screen.paint(line) for line in others)]
+def _told(finding: Finding) -> str:
+    return f"{finding.message} ({finding.code})"

@@ -21,7 +21,7 @@ class PciDeviceSpec:
     """One entry of ``device_spec``. A matcher that is None matches everything (rule C5).
 
     ``entry`` is its number in the option, lists counted through; ``source`` its JSON text, which
-    parses to this spec again in the same dialect; ``place`` file and line, where known.
+    parses to this spec again in the same ``dialect``; ``place`` file and line, where known.
     """
 
     entry: int
@@ -34,6 +34,7 @@ class PciDeviceSpec:
     cleaning: Cleaning | None = None
     allow_in_use: bool = False
     source: str = field(default="{}", compare=False)
+    dialect: str = field(default="laneway", compare=False)
     place: str | None = field(default=None, compare=False)
 
     @property

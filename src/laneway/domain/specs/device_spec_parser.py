@@ -13,6 +13,7 @@ from enum import StrEnum
 from laneway.domain.config_entry import Entry, EntryReport, read_entries
 from laneway.domain.device import Binding, TagValue
 from laneway.domain.errors import ErrorCode, Findings
+from laneway.domain.requests.placement_terms import CUSTOM, MAX_NAME_LENGTH, normal_name, split_list
 from laneway.domain.specs.address_pattern import AddressPattern, parse_address_pattern
 from laneway.domain.specs.cleaning_parser import parse_cleaning
 from laneway.domain.specs.device_spec import OPTION, DeviceSpecs, PciDeviceSpec, report_on
@@ -102,6 +103,7 @@ class _EntryReader:
             cleaning=cleaning,
             allow_in_use=allow_in_use is True,
             source=json.dumps(content, ensure_ascii=False),
+            dialect=self.dialect,
             place=self.report.place,
         )
 
@@ -155,10 +157,20 @@ class _EntryReader:
             self._warn_of_unknown(key, value)
         elif known.kind is not TagKind.TEXT:
             return self._boolean_tag(known, value)
-        if value is None or isinstance(value, str):
+        if isinstance(value, str):
+            self._check_placement_names(key, value)
             return value
+        if value is None:
+            return None
         self.report.error(key, value, "is neither a text nor null", f"write {_as_text(value)}")
         return None
+
+    def _check_placement_names(self, key: str, value: str) -> None:
+        """Placement bounds its names (rule P3)."""
+        names = {"resource_class": (value,), "traits": split_list(value)}.get(key, ())
+        if self.report_in_placement and any(len(CUSTOM + normal_name(name)) > MAX_NAME_LENGTH for name in names):
+            fault = f"has a name of more than {MAX_NAME_LENGTH} characters, with {CUSTOM} before it"
+            self.report.error(key, value, fault, "choose a shorter one")
 
     def _boolean_tag(self, known: KnownTag, value: object) -> bool | None:
         if known.kind is TagKind.LENIENT_BOOLEAN and isinstance(value, str) and parse_boolean(value) is None:

@@ -12,9 +12,10 @@ from laneway.domain.requests.alias import Alias, Aliases
 from laneway.domain.requests.matching import serves
 from laneway.domain.requests.request import DeviceRequest
 from laneway.domain.specs.address_pattern import AddressGlob
-from laneway.domain.specs.device_spec import PciDeviceSpec
+from laneway.domain.specs.device_spec import DeviceSpecs, PciDeviceSpec
 from laneway.domain.specs.refusal import Refusal, why_not
 from laneway.domain.tracking.blocking import group_blocks, shared_groups
+from laneway.domain.tracking.config_changes import Changes, Orphan, Retagged, changes_from, deferred, orphans
 from laneway.domain.tracking.host_view import HostView, IommuGroups
 
 
@@ -50,19 +51,36 @@ class Danger:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigCheck:
+    """``orphans`` and ``deferred`` are of the devices in use; ``changes`` is None where no config is known to be in
+    force, with which this one could be compared.
+    """
+
     entries: tuple[EntryCheck, ...]
     aliases: tuple[AliasCheck, ...]
     dangers: tuple[Danger, ...]
     warnings: tuple[ConfigProblem, ...]
+    orphans: tuple[Orphan, ...] = ()
+    deferred: tuple[Retagged, ...] = ()
+    changes: Changes | None = None
 
 
-def check_config(host: HostView, aliases: Aliases, warnings: Sequence[ConfigProblem] = ()) -> ConfigCheck:
-    """What the host's specs and aliases do on it. ``warnings`` are those of reading the config."""
+def check_config(
+    host: HostView,
+    aliases: Aliases,
+    warnings: Sequence[ConfigProblem] = (),
+    in_force: DeviceSpecs | None = None,
+) -> ConfigCheck:
+    """What the host's specs and aliases do on it. ``warnings`` are those of reading the config, ``in_force`` the specs
+    that a service works by meanwhile.
+    """
     return ConfigCheck(
         entries=_entries(host),
         aliases=tuple(_alias(alias, host) for alias in aliases.by_name.values()),
         dangers=tuple(_dangers(host)),
         warnings=tuple(warnings),
+        orphans=orphans(host),
+        deferred=deferred(host),
+        changes=None if in_force is None else changes_from(in_force, host),
     )
 
 
