@@ -25,7 +25,7 @@ test: $(VENV)/.dev ## The tests, with coverage
 	@$(BIN)/coverage report --include='*/laneway/domain/*' --fail-under=95 --format=total
 
 test-libvirt: $(VENV)/.dev ## The libvirt driver on a real libvirt, without a daemon; as root it installs the headers
-	@$(CLEAN_ENV) tests/with_libvirt/run.sh $(BIN)/python $(VENV)/with-libvirt
+	@$(CLEAN_ENV) tests/with_libvirt/run.sh
 
 test-wine: $(VENV)/.dev ## The tests on a Windows Python, under Wine
 	@$(CLEAN_ENV) tests/wine/run.sh
@@ -49,6 +49,7 @@ lint: $(VENV)/.dev ## Format, style, types, and who may import whom
 	@$(BIN)/ruff format --check
 	@$(BIN)/ruff check
 	@$(BIN)/mypy
+	@$(BIN)/mypy --platform win32 src/laneway/hosts/hyperv tests/wine
 	@$(BIN)/lint-imports
 
 format: $(VENV)/.dev ## Puts the code into its format

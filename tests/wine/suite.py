@@ -34,7 +34,11 @@ LEFT_OUT = {
         "tests/compute/test_supervisor.py",
         "tests/compute/test_systemd_unit.py",
     ),
+    "the bytes of a command line, which is text on Windows": (
+        "tests/cli/test_odd_words.py::test_a_consumer_is_the_same_whatever_the_locale",
+    ),
     "modes of POSIX files, which Windows does not have": (
+        "tests/store/test_journal.py::test_nobody_else_may_read_it",
         "tests/store/test_maintenance.py::test_a_backup_is_for_its_owner_alone",
         "tests/store/test_sqlite.py::test_file_and_folder_are_made_for_their_owner_alone",
         "tests/store/test_sqlite.py::test_a_folder_that_exists_keeps_its_mode",

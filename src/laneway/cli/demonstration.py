@@ -11,6 +11,7 @@ from laneway import cli
 from laneway.cli import output
 from laneway.cli.command import Settings
 from laneway.cli.render.screen import Screen, Tone
+from laneway.cli.shell_words import command_line
 from laneway.contracts.codec import parse_json
 from laneway.contracts.inventory import encode_inventory
 from laneway.demo.script import HOSTS, DemoHost, Step
@@ -42,7 +43,7 @@ _ENDINGS = {"snapshot": "json", "config": "toml", "state": "db"}
 
 
 def _show(host: DemoHost, files: Sequence[str], screen: Screen, settings: Settings) -> None:
-    options = shlex.join(files)
+    options = command_line(files)
     title = f"{host.name}: {host.title}"
     output.write_lines(
         [

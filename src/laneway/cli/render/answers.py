@@ -6,6 +6,7 @@ from laneway.cli.render.columns import Cell, Column, table
 from laneway.cli.render.functions import ids, what_it_is
 from laneway.cli.render.screen import Screen, Tone
 from laneway.cli.render.view import Names
+from laneway.cli.shell_words import command_line
 from laneway.domain.address import PciAddress
 from laneway.domain.inventory import PciFunction
 from laneway.domain.requests.request import ClaimRequest
@@ -55,9 +56,7 @@ def changed_answer(verb: str, outcome: Outcome, names: Names, screen: Screen) ->
 
 def quoted(consumer: str) -> str:
     """The consumer as a word of a shell."""
-    from shlex import quote  # noqa: PLC0415 - start-up counts
-
-    return quote(consumer)
+    return command_line([consumer])
 
 
 def _choice(outcome: Outcome, names: Names, screen: Screen) -> list[str]:
