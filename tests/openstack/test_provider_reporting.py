@@ -328,6 +328,19 @@ def test_p8_what_is_held_over_keeps_the_class_and_the_traits_that_are_allocated(
     assert names(placement) == []
 
 
+def test_p8_what_is_held_over_keeps_what_was_reported_of_it_also_if_it_was_claimed_before_that(
+    placement: FakePlacement, report: Reporting
+) -> None:
+    """P8, C91: the class and the traits came into the config after the claim."""
+    host = tracker(CARD)
+    allocate(host, vm(1), PLAIN)
+    placement.has(1)
+    report(tracker(CARD, specs=[{"address": "*", "resource_class": "gpu", "traits": "big"}], state=host.state))
+    before = placement.named("0000:3B:00.0")
+    assert report.is_in_step(tracker(CARD, specs=[], state=host.state))
+    assert placement.named("0000:3B:00.0") == before
+
+
 # P9: devices for one use
 
 
@@ -353,6 +366,21 @@ def test_p9_a_device_for_one_use_is_burned_when_it_is_allocated_and_offered_agai
     host.apply(host.cleaned(CARD.address))
     report(host)
     assert placement.free("0000:3B:00.0") == 1
+
+
+def test_p9_what_an_operator_reserves_of_a_clean_device_for_one_use_stays_reserved(
+    placement: FakePlacement, report: Reporting
+) -> None:
+    """P9: it is lowered once for each cleaning that was seen."""
+    host = tracker(CARD, specs=[ONE_USE])
+    allocate(host, vm(1), PLAIN)
+    report(host)
+    give_back(host, vm(1))
+    host.apply(host.cleaned(CARD.address))
+    report(host)
+    card = placement.named("0000:3B:00.0")
+    placement.providers[card.uuid] = replace(card, inventories={GPU_CLASS: some(1, reserved=1)})
+    assert report.is_in_step(host)
 
 
 def test_p9_a_device_that_another_service_left_burned_is_not_taken_for_clean(
