@@ -261,6 +261,31 @@ def test_that_holds_too_where_no_spec_admits_the_pf() -> None:
     assert list(plan.update.held) == [at(VF0)]
 
 
+def test_not_even_one_instance_has_a_pf_and_its_vf() -> None:
+    """Rule D21."""
+    plan = imported(host_of(*NICS), [rows.pf(NIC, rows.VM), rows.vf(VF0, NIC, rows.VM)])
+    assert "relative_held" in codes(plan)
+    assert list(plan.update.held) == [at(VF0)]
+
+
+@pytest.mark.parametrize(
+    ("groups", "owners", "held_by"),
+    [
+        pytest.param(IommuGroups.IGNORE, (rows.VM, rows.OTHER_VM), 2, id="not where groups do not count, as in nova"),
+        pytest.param(IommuGroups.ENFORCE, (rows.VM, rows.OTHER_VM), 1, id="two of one group with two owners"),
+        pytest.param(IommuGroups.ENFORCE, (rows.VM, rows.VM), 2, id="two of one group with one owner"),
+    ],
+)
+def test_iommu_groups_count_where_the_config_says_so(
+    groups: IommuGroups, owners: tuple[str, str], held_by: int
+) -> None:
+    cards = [function(address, iommu_group=7) for address in (CARD, OTHER)]
+    devices = [rows.device(address, owner) for address, owner in zip((CARD, OTHER), owners, strict=True)]
+    plan = imported(tracker(*cards, iommu_groups=groups), devices, instances=BOTH, extra=[])
+    assert len(plan.update.held) == held_by
+    assert plan.is_clean is (held_by == 2)
+
+
 def test_what_laneway_gave_to_another_stays_with_it() -> None:
     host = host_of(*CARDS)
     allocate(host, "somebody", wants(count=2))

@@ -16,6 +16,7 @@ from laneway.domain.specs.refusal import Refusal
 from laneway.domain.tracking.claim import ClaimRecord, Update
 from laneway.domain.tracking.tracker import PciDeviceTracker
 from laneway.openstack.import_findings import Finding, Severity
+from laneway.openstack.import_holders import Holders
 from laneway.openstack.import_network import network_of
 from laneway.openstack.import_requests import serve
 from laneway.openstack.import_statuses import CLAIMED, wrong_statuses
@@ -83,6 +84,7 @@ class _Import:
         self._node = node
         self._ports = ports
         self._findings: list[Finding] = list(records.problems)
+        self._holders = Holders(tracker.view)
         self._held: dict[PciAddress, PciDevice | None] = {}
 
     def run(self) -> NovaImport:
@@ -91,14 +93,14 @@ class _Import:
         owned = sorted((row for row in rows if row.owner is not None), key=_vfs_first)
         served = self._serve(owned)
         devices = [self._take(row, row.owner, served.get(row.address)) for row in owned if row.owner is not None]
-        claims = self._claims(devices)
-        self._tracker.apply(Update(claims=claims))
+        update = Update(held=self._held, claims=self._claims(devices))
+        self._tracker.apply(update)
         self._report_unknown_to_nova(rows)
         return NovaImport(
             node=self._node,
             devices=tuple(sorted(devices, key=lambda device: device.record.address)),
             findings=tuple(self._findings),
-            update=Update(held=self._held, claims=claims),
+            update=update,
         )
 
     def _one_row_each(self) -> list[NovaPciDevice]:
@@ -163,7 +165,7 @@ class _Import:
         made = self._made(device)
         if known:
             return replace(device, known=True)
-        self._tracker.apply(Update(held={row.address: made}))
+        self._holders.add(made)
         self._held[row.address] = made
         return device
 
@@ -186,26 +188,12 @@ class _Import:
                 f"nova knows {row.vendor_id}:{row.product_id} there, and the host has"
                 f" {there.vendor_id}:{there.product_id}; find out where the card is now",
             )
-        rival = self._rival(row, consumer)
+        rival = self._holders.rival(there or recorded_function(row), consumer)
         if rival is not None:
             return Refusal(
                 "relative_held", f"its relative {rival.address} is with {rival.consumer}; one of them is wrong"
             )
         return None
-
-    def _rival(self, row: NovaPciDevice, consumer: str) -> PciDevice | None:
-        """The held device that rules this one out."""
-        view = self._tracker.view
-        cohort = view.index.cohort_of.get(row.address)
-        if cohort is not None:
-            holders = () if cohort.is_open_to(consumer) else cohort.holders_beside(row.address)
-        else:
-            holders = (
-                device
-                for device in view.held.values()
-                if device.parent_addr == row.address or device.address == row.parent_addr
-            )
-        return min(holders, key=lambda device: device.address, default=None)
 
     def _report_place(self, row: NovaPciDevice, consumer: str) -> None:
         """Where the device and its owner are, if that is not here."""
