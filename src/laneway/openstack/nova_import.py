@@ -19,6 +19,7 @@ from laneway.openstack.import_findings import Finding, Severity
 from laneway.openstack.import_holders import Holders
 from laneway.openstack.import_network import network_of
 from laneway.openstack.import_requests import serve
+from laneway.openstack.import_rows import rows_of_node
 from laneway.openstack.import_statuses import CLAIMED, wrong_statuses
 from laneway.openstack.nova_records import NovaNode, NovaPciDevice, NovaRecords
 from laneway.openstack.port_records import MACVTAP, PortRecord
@@ -88,8 +89,8 @@ class _Import:
         self._held: dict[PciAddress, PciDevice | None] = {}
 
     def run(self) -> NovaImport:
-        rows = self._one_row_each()
-        self._findings += wrong_statuses(rows)
+        rows, rivals = rows_of_node(self._records, self._node)
+        self._findings += (*rivals, *wrong_statuses(rows))
         owned = sorted((row for row in rows if row.owner is not None), key=_vfs_first)
         served = self._serve(owned)
         devices = [self._take(row, row.owner, served.get(row.address)) for row in owned if row.owner is not None]
@@ -103,35 +104,11 @@ class _Import:
             update=update,
         )
 
-    def _one_row_each(self) -> list[NovaPciDevice]:
-        """The node's devices, each once: of two rows of one address the first with an owner that exists."""
-        by_address: defaultdict[PciAddress, list[NovaPciDevice]] = defaultdict(list)
-        for row in self._records.devices:
-            if row.node_id == self._node.id:
-                by_address[row.address].append(row)
-        return [self._one_of(by_address[address]) for address in sorted(by_address)]
-
-    def _one_of(self, rows: Sequence[NovaPciDevice]) -> NovaPciDevice:
-        first, *others = sorted(rows, key=lambda row: (not self._exists(row.owner), row.id))
-        rival = next((row.owner for row in others if row.owner not in (None, first.owner)), None)
-        if rival is not None:
-            self._say(
-                "two_owners",
-                Severity.ERROR,
-                f"{first.address} is with {first.owner} in row {first.id} of pci_devices and with {rival} in another;"
-                f" it is taken over for {first.owner}, and {rival} must not run with it",
-                first,
-            )
-        return first
-
-    def _exists(self, owner: str | None) -> bool:
-        return owner is not None and (self._records.instances is None or owner in self._records.instances)
-
     def _serve(self, owned: Sequence[NovaPciDevice]) -> dict[PciAddress, DeviceRequest]:
         """The request of each device, and what is wrong with the requests of the instances of this node."""
         of_consumer: defaultdict[str, list[NovaPciDevice]] = defaultdict(list)
         for row in owned:
-            if self._exists(row.owner):
+            if self._records.has_instance(row.owner):
                 of_consumer[row.owner or ""].append(row)
         here = [uuid for uuid, one in (self._records.instances or {}).items() if self._is_here(one.host, one.node)]
         found: dict[PciAddress, DeviceRequest] = {}
@@ -176,7 +153,7 @@ class _Import:
         return Attach.MACVTAP if port is not None and port.vnic_type == MACVTAP else Attach.VFIO
 
     def _refusal(self, row: NovaPciDevice, consumer: str, held: PciDevice | None) -> Refusal | None:
-        if not self._exists(consumer):
+        if not self._records.has_instance(consumer):
             return Refusal("owner_unknown", "nova has no such instance any more, so the device counts as free")
         if held is not None:
             holder = f"held by {held.consumer}" if held.consumer else str(held.status)

@@ -101,6 +101,10 @@ class NovaRecords:
     requests: Mapping[str, tuple[DeviceRequest, ...]]
     problems: tuple[Finding, ...] = ()
 
+    def has_instance(self, uuid: str | None) -> bool:
+        """Whether there is such an instance, or may be one."""
+        return uuid is not None and (self.instances is None or uuid in self.instances)
+
 
 def read_records(tables: Tables) -> NovaRecords:
     """The rows that are not deleted; those that make no sense are problems."""
