@@ -65,7 +65,7 @@ def _devices_without_request(
                 code="device_without_request",
                 severity=Severity.WARNING,
                 message=f"{device.address} is with {consumer}, which has no {named.removeprefix('its ')}"
-                " in instance_extra.pci_requests; it is taken over without one",
+                " in instance_extra.pci_requests; so it is in no claim",
                 address=device.address,
                 consumer=consumer,
             )
