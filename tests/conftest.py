@@ -22,14 +22,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Prints what tests counted (``record_property``), also where they ran in other processes."""
-    counts = [
-        count
-        for outcome in ("passed", "failed")
-        for report in terminalreporter.getreports(outcome)
-        for count in report.user_properties
-    ]
+    """Prints what tests counted (``record_property``), also where they ran in other processes.
+
+    What several tests counted under one name is added up.
+    """
+    counts: dict[str, list[object]] = {}
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.getreports(outcome):
+            for name, value in report.user_properties:
+                counts.setdefault(name, []).append(value)
     if counts:
         terminalreporter.section("counted")
-        for name, value in sorted(counts):
-            terminalreporter.write_line(f"{name}: {value}")
+        for name, values in sorted(counts.items()):
+            numbers = [value for value in values if isinstance(value, int)]
+            shown = [sum(numbers)] if len(numbers) == len(values) else values
+            terminalreporter.write_line(f"{name}: {', '.join(map(str, shown))}")

@@ -8,13 +8,15 @@
 What a driver is for stands in ``DRIVERS``; vfio-pci takes only what its override names. Writes that
 would block for ever because a process has a device open end in TimeoutError where they are bounded,
 and fail the test where they are not. Time passes only while somebody waits: ``at_pause`` has what
-happens then, in order. ``disturb`` is called before and after each write that is done.
+happens then, in order. ``disturb`` is called before and after each write that is done; ``is_at_work``
+tells that the files are read and written by the kernel itself.
 """
 
 import errno
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +25,8 @@ from hosts.sysfs_builder import Directory, SysfsBuilder
 from laneway.domain.address import PciAddress
 from laneway.hosts.linux import LinuxHostDriver
 from laneway.hosts.linux.changes import Means
+from laneway.hosts.linux.changes.programs import Ended
+from laneway.hosts.linux.changes.vf_kernel import RunningVfKernel, VfKernel
 
 DEVICES, DRIVERS_FOLDER = "sys/bus/pci/devices", "sys/bus/pci/drivers"
 BOOT_ID = "3f0c1a2b-0000-4000-8000-000000000001"
@@ -49,6 +53,9 @@ DRIVERS = {
     "pcieport": FakeDriver(),
 }
 
+_CHANGING = frozenset({"uevent", "driver_override", "sriov_numvfs", "sriov_drivers_autoprobe"})
+"""The attributes whose content this kernel changes."""
+
 
 class WouldBlockError(Exception):
     """The kernel would hold the writer until the device is closed."""
@@ -66,10 +73,12 @@ class FakeKernel:
         self.at_pause: list[Callable[[], object]] = []
         self.disturb: Callable[[str, bool], object] = lambda _path, _done: None
         self.seconds = 0.0
+        self.is_at_work = False
         self.has_iommu = True
         self.unwilling: set[str] = set()
         """Drivers whose probe fails."""
         self.broken_resets: set[str] = set()
+        self.vf_kernel: VfKernel = RunningVfKernel()
         for path, text in {
             "proc/sys/kernel/random/boot_id": BOOT_ID,
             "proc/sys/kernel/osrelease": "6.12.0",
@@ -87,7 +96,13 @@ class FakeKernel:
 
     @property
     def means(self) -> Means:
-        return Means(writer=self, load_module=self.load_module, clock=lambda: self.seconds, pause=self.pause)
+        return Means(
+            writer=self,
+            programs=self,
+            vf_kernel=self.vf_kernel,
+            clock=lambda: self.seconds,
+            pause=self.pause,
+        )
 
     def host_driver(self) -> LinuxHostDriver:
         return LinuxHostDriver(
@@ -95,15 +110,15 @@ class FakeKernel:
         )
 
     def tree(self) -> dict[str, str]:
-        """Every file and link below ``sys``, to tell whether all is as it was."""
+        """Every file and link below ``sys``, with what may change of them, to tell whether all is as it was."""
         found = {}
         for folder, folders, files in os.walk(self.root / "sys"):
             for name in (*folders, *files):
                 path = Path(folder, name)
                 if path.is_symlink():
                     found[str(path.relative_to(self.root))] = f"-> {path.readlink()}"
-                elif path.is_file():
-                    found[str(path.relative_to(self.root))] = path.read_bytes().decode("latin-1")
+                elif name in files:
+                    found[str(path.relative_to(self.root))] = path.read_text() if name in _CHANGING else ""
         return found
 
     # what tests do to the host
@@ -132,17 +147,24 @@ class FakeKernel:
         if self.at_pause:
             self.at_pause.pop(0)()
 
-    def load_module(self, module: str) -> None:
+    def run(self, command: Sequence[str], seconds: float, environment: Mapping[str, str] | None = None) -> Ended:
+        """Programs: there is modprobe, and no other."""
+        program, *arguments = command
+        if program != "modprobe":
+            raise FileNotFoundError(errno.ENOENT, "No such file or directory", program)
+        return self._modprobe(*arguments)
+
+    def _modprobe(self, module: str) -> Ended:
         self.disturb(f"modprobe {module}", False)
         if module not in VFIO_DRIVERS:
-            raise OSError(errno.ENOENT, f"modprobe: FATAL: Module {module} not found", module)
+            return Ended(
+                status=1, output=f"modprobe: FATAL: Module {module} not found in directory /lib/modules/6.12.0"
+            )
         self.loads.append(module)
-        driver = VFIO_DRIVERS[module]
-        (self.root / DRIVERS_FOLDER / driver).mkdir(exist_ok=True)
-        for name in _names(self.root / DEVICES):
-            if self.driver_of(name) is None and self._matches(name, driver):
-                self._bind(name, driver)
+        with self._working():
+            self._load(VFIO_DRIVERS[module])
         self.disturb(f"modprobe {module}", True)
+        return Ended(status=0)
 
     def write(self, path: str, value: str) -> None:
         try:
@@ -157,12 +179,39 @@ class FakeKernel:
             self.seconds += seconds
             raise TimeoutError(errno.ETIMEDOUT, "the kernel did not end the write in time", path) from None
 
+    def create(self, path: str, text: str) -> None:
+        self.disturb(path, False)
+        self.host.write(path, text)
+        self.writes.append((path, text))
+        self.disturb(path, True)
+
+    def remove(self, path: str) -> None:
+        self.disturb(path, False)
+        (self.root / path).unlink(missing_ok=True)
+        self.writes.append((path, ""))
+        self.disturb(path, True)
+
     # what the kernel does
+
+    @contextmanager
+    def _working(self) -> Iterator[None]:
+        self.is_at_work = True
+        try:
+            yield
+        finally:
+            self.is_at_work = False
+
+    def _load(self, driver: str) -> None:
+        (self.root / DRIVERS_FOLDER / driver).mkdir(exist_ok=True)
+        for name in _names(self.root / DEVICES):
+            if self.driver_of(name) is None and self._matches(name, driver):
+                self._bind(name, driver)
 
     def _write(self, path: str, value: str) -> None:
         self.disturb(path, False)
-        if value:  # a write of no bytes never gets to the attribute
-            self._store(path, value.rstrip("\n"))
+        with self._working():
+            if value:  # a write of no bytes never gets to the attribute
+                self._store(path, value.rstrip("\n"))
         self.writes.append((path, value))
         self.disturb(path, True)
 

@@ -7,11 +7,9 @@ from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.hosts.linux.changes.course import taking_back
 from laneway.hosts.linux.changes.doing import DOING, StepError, Workbench
 from laneway.hosts.linux.changes.facts import read_standings
-from laneway.hosts.linux.changes.steps import Kind, function_of
+from laneway.hosts.linux.changes.steps import Kind, functions_of
 from laneway.interfaces.host_changes import HostChangeError, JournalStep, Step
 
-_OF_FUNCTIONS = frozenset(Kind) - {Kind.LOAD_MODULE}
-_READ_ONLY = errno.EROFS
 _PERMISSION_REMEDY = (
     "root may write it; a systemd unit must not have ProtectKernelTunables, ProtectKernelModules or PrivateDevices"
 )
@@ -25,8 +23,10 @@ def do_steps(steps: Sequence[Step], journal: JournalStep, bench: Workbench, *, s
     """
     begun = list(standing)
     for step in steps:
+        is_journalled = False
         try:
             journal(step)
+            is_journalled = True
             begun.append(step)
             bench.progress(step.summary)
             DOING[step.kind](step, bench)
@@ -34,15 +34,14 @@ def do_steps(steps: Sequence[Step], journal: JournalStep, bench: Workbench, *, s
             trouble = _try_to_take_back(begun, bench)
             if trouble is not None and isinstance(failure, Exception):
                 raise _half_done(step, failure, trouble) from failure
-            if isinstance(failure, OSError | StepError):
-                raise told(step, failure) from failure
+            if is_journalled and isinstance(failure, OSError | StepError | LanewayError):
+                raise _not_done(step, failure) from failure
             raise
 
 
 def take_back_steps(begun: Sequence[Step], bench: Workbench) -> None:
-    """Takes back what was begun, as far as it stands. Raises OSError or StepError where that fails."""
-    functions = {function_of(step) for step in begun if step.kind in _OF_FUNCTIONS} | {step.address for step in begun}
-    for step in taking_back(begun, read_standings(bench.files, functions)):
+    """Takes back what was begun, as far as it stands. Raises OSError, StepError or LanewayError where that fails."""
+    for step in taking_back(begun, read_standings(bench.files, functions_of(begun))):
         bench.progress(step.summary)
         DOING[step.kind](step, bench)
 
@@ -55,16 +54,18 @@ def _try_to_take_back(begun: Sequence[Step], bench: Workbench) -> Exception | No
     return None
 
 
-def told(step: Step, failure: OSError | StepError, *, undone: bool = True) -> LanewayError:
-    """The error of a step that failed, for a person."""
-    if isinstance(failure, PermissionError) or getattr(failure, "errno", None) == _READ_ONLY:
-        return LanewayError(
-            ErrorCode.NO_PERMISSION,
-            f"not done: {step.summary}: {reason(failure)}; {_PERMISSION_REMEDY}",
-            {**_detail(step), "undone": undone},
-        )
-    state = "all is as it was before" if undone else "it is not taken back yet"
-    return HostChangeError(f"not done: {step.summary}: {reason(failure)}; {state}", _detail(step), undone=undone)
+def _not_done(step: Step, failure: Exception) -> LanewayError:
+    """The error of a step that failed and was taken back, for a person."""
+    what = f"not done: {step.summary}: {reason(failure)}"
+    if _is_forbidden(failure):
+        return LanewayError(ErrorCode.NO_PERMISSION, f"{what}; {_PERMISSION_REMEDY}", {**_detail(step), "undone": True})
+    return HostChangeError(f"{what}; all is as it was before", _detail(step), undone=True)
+
+
+def _is_forbidden(failure: Exception) -> bool:
+    if isinstance(failure, LanewayError):
+        return failure.code is ErrorCode.NO_PERMISSION
+    return isinstance(failure, PermissionError) or (isinstance(failure, OSError) and failure.errno == errno.EROFS)
 
 
 def _half_done(step: Step, failure: Exception, trouble: Exception) -> HostChangeError:

@@ -12,8 +12,10 @@ from laneway.hosts.linux.changes.facts import HostFacts, read_standings
 from laneway.hosts.linux.changes.function_files import FunctionFiles
 from laneway.hosts.linux.changes.means import Means
 from laneway.hosts.linux.changes.prepare import plan_prepare
-from laneway.hosts.linux.changes.release import all_functions, kept, plan_release
+from laneway.hosts.linux.changes.release import kept, plan_release
+from laneway.hosts.linux.changes.steps import functions_of
 from laneway.hosts.linux.changes.vf_count import plan_vf_count
+from laneway.hosts.linux.changes.vf_settings import VfSettingsSteps
 from laneway.hosts.linux.changes.vfio_drivers import plain_driver, variant_driver
 from laneway.hosts.linux.system import read_boot_id
 from laneway.hosts.linux.tree import HostTree
@@ -90,7 +92,7 @@ class LinuxChanger:
     def _take_back(self, unfinished: Unfinished) -> None:
         try:
             take_back_steps(unfinished.begun, self._bench(_nothing))
-        except (OSError, StepError) as failure:
+        except (OSError, StepError, LanewayError) as failure:
             address = unfinished.plan.action.address
             raise HostChangeError(
                 f"what was begun with {address} cannot be taken back: {reason(failure)}; it is not forgotten, and the "
@@ -128,13 +130,21 @@ class LinuxChanger:
                 facts = self._facts(inventory, (action.address,))
                 plain = plain_driver(self.tree)
                 own = variant_driver(self.tree, action.address) if action.live_migratable else plain
-                return plan_prepare(action, facts, own, plain)
+                return (*plan_prepare(action, facts, own, plain), *self._vf_settings(action, inventory))
             case Release():
-                return plan_release(action, self._facts(inventory, all_functions(action)))
+                return plan_release(action, self._facts(inventory, (action.address, *functions_of(action.taken))))
             case SetVfCount():
                 return plan_vf_count(action, self._facts(inventory, (action.address,)))
             case Clean():
                 raise LanewayError(ErrorCode.NOT_SUPPORTED, "this driver cannot clean", {"ability": "clean"})
+
+    def _vf_settings(self, action: Prepare, inventory: Inventory) -> tuple[Step, ...]:
+        """Set last: a VF that changes its driver may lose what its PF enforces for it."""
+        if action.vf_settings is None:
+            return ()
+        made = VfSettingsSteps(self.tree, self.means.vf_kernel)
+        step = made.plan(inventory.by_address[action.address], action.vf_settings)
+        return () if step is None else (step,)
 
     def _facts(self, inventory: Inventory, addresses: Sequence[PciAddress]) -> HostFacts:
         return HostFacts(inventory=inventory, standings=read_standings(self._files, addresses))

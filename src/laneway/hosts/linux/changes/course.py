@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from laneway.domain.address import PciAddress
-from laneway.hosts.linux.changes import steps
+from laneway.hosts.linux.changes import steps, vf_settings
 from laneway.hosts.linux.changes.standing import Standing
-from laneway.hosts.linux.changes.steps import Kind, function_of
+from laneway.hosts.linux.changes.steps import Kind, driver_before, function_of
 from laneway.interfaces.host_changes import Step
 
 
@@ -54,7 +54,7 @@ class Course:
     def unbind(self, owner: PciAddress, function: PciAddress) -> None:
         standing = self.standing(function, owner)
         if standing is not None and standing.driver is not None:
-            self._steps.append(steps.unbind(owner, function, standing.driver))
+            self._steps.append(steps.unbind(owner, function, standing.driver, standing.override))
             self._change(function, owner, lambda standing: replace(standing, driver=None))
 
     def bind(self, owner: PciAddress, function: PciAddress, driver: str) -> None:
@@ -99,8 +99,8 @@ def take_back(step: Step, course: Course) -> None:
     """
     if step.undo is None:
         return
-    if step.kind not in frozenset(Kind):
-        course.add(_turned(step))
+    if step.kind == vf_settings.VF_SETTINGS:
+        course.add(vf_settings.restoring(step))
         return
     owner, function = step.address, function_of(step)
     match step.kind:
@@ -111,28 +111,24 @@ def take_back(step: Step, course: Course) -> None:
             if standing is not None and standing.driver == step.value:
                 course.unbind(owner, function)
         case Kind.UNBIND:
-            _bind_again(owner, function, step.undo, course)
+            _bind_again(step, course)
         case Kind.AUTOPROBE:
             course.autoprobe(function, step.undo == "1")
         case Kind.VF_COUNT:
             course.vf_count(function, int(step.undo))
 
 
-def _turned(step: Step) -> Step:
-    """The step with both ends exchanged, for kinds that a standing tells nothing of."""
-    summary = f"set {step.target} to {step.undo} (was {step.value})"
-    return replace(step, value=step.undo, found=step.value, undo=step.value, summary=summary)
-
-
-def _bind_again(owner: PciAddress, function: PciAddress, driver: str, course: Course) -> None:
+def _bind_again(step: Step, course: Course) -> None:
     """By an override for the moment: others may match, and without autoprobe a VF binds by nothing else."""
+    owner, function, (driver, override) = step.address, function_of(step), driver_before(step)
     standing = course.standing(function, owner)
-    if standing is None or standing.driver == driver or not (standing.driver is None or standing.is_on_vfio):
+    if standing is None or not (standing.driver in (None, driver) or standing.is_on_vfio):
         return
-    course.unbind(owner, function)
-    course.override(owner, function, driver)
-    course.bind(owner, function, driver)
-    course.override(owner, function, standing.override)
+    if standing.driver != driver:
+        course.unbind(owner, function)
+        course.override(owner, function, driver)
+        course.bind(owner, function, driver)
+    course.override(owner, function, override)
 
 
 def taking_back(taken: Iterable[Step], standings: Mapping[PciAddress, Standing]) -> tuple[Step, ...]:

@@ -8,6 +8,7 @@ from laneway.domain.address import PciAddress
 from laneway.hosts.linux.changes.function_files import FunctionFiles
 from laneway.hosts.linux.changes.means import Means
 from laneway.hosts.linux.changes.steps import DRIVERS, DRIVERS_PROBE, Kind, function_of
+from laneway.hosts.linux.changes.vf_settings import VF_SETTINGS, VfSettingsSteps
 from laneway.interfaces.host_changes import Progress, Step
 
 DRIVER_SECONDS = 10.0
@@ -46,7 +47,7 @@ class Workbench:
 
 
 Do = Callable[[Step, Workbench], None]
-"""Does a step of one kind, if it is not so already. Raises OSError or StepError."""
+"""Does a step of one kind, if it is not so already. Raises OSError, StepError or LanewayError."""
 
 
 def _load_module(step: Step, bench: Workbench) -> None:
@@ -131,6 +132,10 @@ def _reset(step: Step, bench: Workbench) -> None:
     bench.means.writer.write(step.target, step.value or "1")
 
 
+def _vf_settings(step: Step, bench: Workbench) -> None:
+    VfSettingsSteps(bench.files.tree, bench.means.vf_kernel).do(step)
+
+
 DOING: Mapping[str, Do] = {
     Kind.LOAD_MODULE: _load_module,
     Kind.OVERRIDE: _override,
@@ -139,5 +144,6 @@ DOING: Mapping[str, Do] = {
     Kind.AUTOPROBE: _autoprobe,
     Kind.VF_COUNT: _vf_count,
     Kind.RESET: _reset,
+    VF_SETTINGS: _vf_settings,
 }
 """How each kind of step is done: a new kind is one more entry here."""

@@ -26,7 +26,7 @@ def plan_prepare(action: Prepare, facts: HostFacts, own: VfioDriver, plain: Vfio
 
     What is not to be touched is not looked at either: a device that is taken already may be open in its guest.
     """
-    function = require_function(facts.inventory, action.address, ErrorCode.WRONG_DEVICE)
+    function = require_function(facts, action.address, ErrorCode.WRONG_DEVICE)
     require_recorded(action.recorded, function)
     if action.attach is not Attach.VFIO:
         return ()
@@ -85,7 +85,7 @@ def _require_viable(facts: HostFacts, address: PciAddress, *, movable: Collectio
 
 
 def _require_takeable(action: Prepare, facts: HostFacts, member: PciAddress) -> None:
-    function = require_function(facts.inventory, member, ErrorCode.HOST_CHANGE_FAILED)
+    function = require_function(facts, member, ErrorCode.HOST_CHANGE_FAILED)
     if not action.may_be_in_use:
         require_unused(facts.inventory, function)
     require_closed([function])

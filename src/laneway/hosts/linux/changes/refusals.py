@@ -5,15 +5,16 @@ from collections.abc import Iterable
 from laneway.domain.address import PciAddress
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.inventory import HostUse, Inventory, Opener, PciFunction
+from laneway.hosts.linux.changes.facts import HostFacts
 
 _UNFIT_HOST = ("iommu_off", "interrupt_remapping_off", "vfio_pci_missing")
 """Notes of the host's readiness that no function gets over."""
 
 
-def require_function(inventory: Inventory, address: PciAddress, code: ErrorCode) -> PciFunction:
+def require_function(facts: HostFacts, address: PciAddress, code: ErrorCode) -> PciFunction:
     """The function at the address; refused with ``code`` where there is none."""
-    found = inventory.by_address.get(address)
-    if found is None:
+    found = facts.inventory.by_address.get(address)
+    if found is None or address not in facts.standings:
         raise LanewayError(
             code,
             f"there is no function at {address} (any more); 'laneway devices' lists those of this host",

@@ -7,12 +7,10 @@ from laneway.hosts.linux.changes import steps
 from laneway.hosts.linux.changes.course import Course, take_back
 from laneway.hosts.linux.changes.facts import HostFacts
 from laneway.hosts.linux.changes.refusals import require_closed
-from laneway.hosts.linux.changes.steps import Kind, function_of
+from laneway.hosts.linux.changes.steps import Kind
+from laneway.hosts.linux.changes.vf_settings import VF_SETTINGS
 from laneway.hosts.linux.changes.virtual_functions import require_removable_vfs
 from laneway.interfaces.host_changes import Release, Step
-
-_BINDING = frozenset(Kind)
-"""The kinds of steps by which a function is with the driver for guests; all others are for one guest only."""
 
 
 def touched_functions(action: Release) -> tuple[PciAddress, ...]:
@@ -20,15 +18,9 @@ def touched_functions(action: Release) -> tuple[PciAddress, ...]:
     return tuple(dict.fromkeys((action.address, *(step.address for step in action.taken))))
 
 
-def all_functions(action: Release) -> tuple[PciAddress, ...]:
-    """Those, and the VFs that went away with them."""
-    changed = (function_of(step) for step in action.taken if _has_function(step))
-    return tuple(dict.fromkeys((*touched_functions(action), *changed)))
-
-
 def kept(action: Release) -> tuple[Step, ...]:
-    """The steps that stand after the release, to be taken back at a later one."""
-    return tuple(step for step in action.taken if step.kind in _BINDING) if action.keep else ()
+    """The steps that stand after the release, to be taken back at a later one: all but what was for one guest only."""
+    return tuple(step for step in action.taken if step.kind != VF_SETTINGS) if action.keep else ()
 
 
 def plan_release(action: Release, facts: HostFacts) -> tuple[Step, ...]:
@@ -41,7 +33,7 @@ def plan_release(action: Release, facts: HostFacts) -> tuple[Step, ...]:
         for address in touched_functions(action)
         if address in facts.inventory.by_address
     )
-    for pf in _changing_counts(action):
+    for pf in _losing_vfs(action, facts):
         require_removable_vfs(facts, pf, on_vfio=False)
     course = Course(facts.standings)
     for address in _resettable(action, facts):
@@ -61,9 +53,10 @@ def _resettable(action: Release, facts: HostFacts) -> Iterator[PciAddress]:
             yield address
 
 
-def _changing_counts(action: Release) -> set[PciAddress]:
-    return set() if action.keep else {step.address for step in action.taken if step.kind == Kind.VF_COUNT}
-
-
-def _has_function(step: Step) -> bool:
-    return step.kind in _BINDING and step.kind != Kind.LOAD_MODULE
+def _losing_vfs(action: Release, facts: HostFacts) -> Iterator[PciAddress]:
+    """The PFs that somebody gave VFs meanwhile, other than those that they had before."""
+    for step in action.taken:
+        if step.kind == Kind.VF_COUNT and not action.keep:
+            standing = facts.standings.get(step.address)
+            if standing is not None and str(standing.vf_count) not in ("0", step.undo):
+                yield step.address

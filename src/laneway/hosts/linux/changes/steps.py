@@ -4,6 +4,7 @@ Each is one write. Its target is a file of the function that it changes, and its
 the function that it was done for: that of a VF that goes away with the taking of its PF is the PF.
 """
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 from laneway.domain.address import PciAddress
@@ -12,6 +13,8 @@ from laneway.interfaces.host_changes import Step
 DEVICES = "sys/bus/pci/devices"
 DRIVERS = "sys/bus/pci/drivers"
 DRIVERS_PROBE = "sys/bus/pci/drivers_probe"
+_AND_OVERRIDE = "\n"
+"""No name of a driver, and no override, has a line end."""
 
 
 class Kind(StrEnum):
@@ -29,6 +32,16 @@ class Kind(StrEnum):
 def function_of(step: Step) -> PciAddress:
     """The function whose file the step changes."""
     return PciAddress.parse(step.target.removeprefix(f"{DEVICES}/").partition("/")[0])
+
+
+def functions_of(steps: Iterable[Step]) -> tuple[PciAddress, ...]:
+    """The functions that steps were done for and those whose files they change, each once."""
+    found: dict[PciAddress, None] = {}
+    for step in steps:
+        found[step.address] = None
+        if step.target.startswith(f"{DEVICES}/"):
+            found[function_of(step)] = None
+    return tuple(found)
 
 
 def load_module(owner: PciAddress, module: str) -> Step:
@@ -50,16 +63,25 @@ def set_override(owner: PciAddress, function: PciAddress, value: str | None, fou
     )
 
 
-def unbind(owner: PciAddress, function: PciAddress, driver: str) -> Step:
-    """Takes the function from its driver: the link ``driver`` goes."""
+def unbind(owner: PciAddress, function: PciAddress, driver: str, override: str | None) -> Step:
+    """Takes the function from its driver: the link ``driver`` goes.
+
+    To take that back an override may be needed for the moment, so the one that it has now is kept as well.
+    """
     return Step(
         kind=Kind.UNBIND,
         address=owner,
         target=f"{DEVICES}/{function}/driver",
         found=driver,
-        undo=driver,
+        undo=driver if override is None else f"{driver}{_AND_OVERRIDE}{override}",
         summary=f"write {function} to {DRIVERS}/{driver}/unbind",
     )
+
+
+def driver_before(step: Step) -> tuple[str, str | None]:
+    """The driver that a function was taken from by ``unbind``, and the override that it had then."""
+    driver, _, override = (step.undo or "").partition(_AND_OVERRIDE)
+    return driver, override or None
 
 
 def bind(owner: PciAddress, function: PciAddress, driver: str) -> Step:

@@ -11,7 +11,7 @@ from laneway.interfaces.host_changes import SetVfCount, Step
 def plan_vf_count(action: SetVfCount, facts: HostFacts) -> tuple[Step, ...]:
     """VFs that are there and have to go are taken away first: the kernel knows no way from one number to another."""
     pf = action.address
-    require_function(facts.inventory, pf, ErrorCode.UNKNOWN_DEVICE)
+    require_function(facts, pf, ErrorCode.UNKNOWN_DEVICE)
     standing = facts.standings[pf]
     most = standing.total_vfs
     if standing.vf_count is None or not most:

@@ -8,7 +8,7 @@ from laneway.hosts.linux.changes.bounded_write import write_bounded
 
 
 class Writer(Protocol):
-    """Writes attributes of sysfs. Paths are below the root of the host."""
+    """Writes attributes of sysfs, and files below /run. Paths are below the root of the host."""
 
     def write(self, path: str, value: str) -> None:
         """The value in one write: the kernel takes each write as a whole. Raises OSError."""
@@ -16,9 +16,15 @@ class Writer(Protocol):
     def write_bounded(self, path: str, value: str, seconds: float) -> None:
         """The same for a write that may never end. Raises OSError, and TimeoutError after the time."""
 
+    def create(self, path: str, text: str) -> None:
+        """A file that is no attribute, with its folder; one that is there gets the text. Raises OSError."""
+
+    def remove(self, path: str) -> None:
+        """Removes such a file, if it is there. Raises OSError."""
+
 
 class SysfsWriter:
-    """Below ``root``. A file that is not there is not made."""
+    """Below ``root``. An attribute that is not there is not made."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -32,3 +38,11 @@ class SysfsWriter:
 
     def write_bounded(self, path: str, value: str, seconds: float) -> None:
         write_bounded(str(self._root / path), value, seconds)
+
+    def create(self, path: str, text: str) -> None:
+        file = self._root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    def remove(self, path: str) -> None:
+        (self._root / path).unlink(missing_ok=True)
