@@ -1,6 +1,8 @@
 """What all tests share."""
 
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,20 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("laneway", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("laneway")
 """How long one example takes says nothing where other work shares the machine: tests count steps, never time."""
+
+
+IN_MEMORY = Path("/dev/shm")
+
+
+@pytest.fixture(scope="module")
+def quick_folder() -> Iterator[Path]:
+    """A folder for tests of thousands of transactions, in memory where there is such a place.
+
+    Waiting for the disk proves nothing there: what a killed process wrote is in the kernel's hands.
+    """
+    base = IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=base) as folder:
+        yield Path(folder)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

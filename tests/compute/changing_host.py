@@ -1,6 +1,7 @@
 """A host on a fake kernel that the use cases change, with the control plane and the journal that know of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -102,7 +103,7 @@ class ChangingHost:
         self.driver = CleaningDriver(self.kernel)
         self.told: list[str] = []
         self._database = folder / "state" / "laneway.db"
-        self._journals: list[SqliteJournal] = []
+        self._opened: list[ManagedHost] = []
         self.managed = self.process()
 
     def start(self, kernel: FakeKernel) -> None:
@@ -110,24 +111,36 @@ class ChangingHost:
         self.kernel, self.driver = kernel, CleaningDriver(kernel)
         self.managed = self.process()
 
-    def process(self, *, patience: float = 0) -> ManagedHost:
+    def process(self) -> ManagedHost:
         """What a process is given that comes to this host."""
+        managed = self._managed(patience=0)
+        self._opened.append(managed)
+        return managed
+
+    @contextmanager
+    def another_process(self, *, patience: float) -> Iterator[ManagedHost]:
+        """One that runs in a thread beside this one, and waits for others that change the host."""
+        managed = self._managed(patience=patience)
+        try:
+            yield managed
+        finally:
+            _close(managed)
+
+    def _managed(self, *, patience: float) -> ManagedHost:
         findings = Findings()
         specs = parse_device_specs(list(self.specs), findings)
         findings.raise_errors()
-        journal = SqliteJournal(journal_path(self._database))
-        self._journals.append(journal)
         changer = HostChanger(
             driver=self.driver,
-            journal=journal,
+            journal=SqliteJournal(journal_path(self._database)),
             lock=HostLock(host_lock_path(self._database), patience=patience),
             progress=self.told.append,
         )
         return ManagedHost(name=HOST, specs=specs, plane=ControlPlane(self.store, lambda: BEGIN), changer=changer)
 
     def close(self) -> None:
-        for journal in self._journals:
-            journal.close()
+        for managed in self._opened:
+            _close(managed)
 
     # what others do
 
@@ -169,6 +182,11 @@ class ChangingHost:
 
     def drivers(self, *addresses: str) -> list[str | None]:
         return [self.kernel.driver_of(address) for address in addresses]
+
+
+def _close(managed: ManagedHost) -> None:
+    assert isinstance(managed.journal, SqliteJournal)
+    managed.journal.close()
 
 
 def by_address(changes: Changes | Sequence[Change]) -> dict[str, Change]:

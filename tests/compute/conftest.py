@@ -27,12 +27,13 @@ def _locks_are_given_back(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def changing_host(tmp_path: Path) -> Iterator[Callable[..., ChangingHost]]:
-    """Makes hosts on fake kernels; what they hold open is closed in the end."""
+def changing_host(tmp_path: Path, quick_folder: Path) -> Iterator[Callable[..., ChangingHost]]:
+    """Makes hosts on fake kernels, with their state in memory; what they hold open is closed in the end."""
     made: list[ChangingHost] = []
 
     def make(**more: Any) -> ChangingHost:
-        made.append(ChangingHost(tmp_path, **more))
+        folder = quick_folder / tmp_path.name / str(len(made))
+        made.append(ChangingHost(folder, **more))
         return made[-1]
 
     yield make
