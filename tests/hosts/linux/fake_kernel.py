@@ -79,6 +79,9 @@ class FakeKernel:
         """Drivers whose probe fails."""
         self.broken_resets: set[str] = set()
         self.vf_kernel: VfKernel = RunningVfKernel()
+        self.answers: dict[str, Ended] = {}
+        """What programs answer, by what their command begins with; there are no others but modprobe."""
+        self.ran: list[str] = []
         for path, text in {
             "proc/sys/kernel/random/boot_id": BOOT_ID,
             "proc/sys/kernel/osrelease": "6.12.0",
@@ -100,6 +103,7 @@ class FakeKernel:
             writer=self,
             programs=self,
             vf_kernel=self.vf_kernel,
+            forget_partition=self.forget_partition,
             clock=lambda: self.seconds,
             pause=self.pause,
         )
@@ -148,11 +152,17 @@ class FakeKernel:
             self.at_pause.pop(0)()
 
     def run(self, command: Sequence[str], seconds: float, environment: Mapping[str, str] | None = None) -> Ended:
-        """Programs: there is modprobe, and no other."""
         program, *arguments = command
-        if program != "modprobe":
-            raise FileNotFoundError(errno.ENOENT, "No such file or directory", program)
-        return self._modprobe(*arguments)
+        if program == "modprobe":
+            return self._modprobe(*arguments)
+        words = " ".join(command)
+        for beginning, answer in self.answers.items():
+            if words.startswith(beginning):
+                self.disturb(words, False)
+                self.ran.append(words)
+                self.disturb(words, True)
+                return answer
+        raise FileNotFoundError(errno.ENOENT, "No such file or directory", program)
 
     def _modprobe(self, module: str) -> Ended:
         self.disturb(f"modprobe {module}", False)
@@ -178,6 +188,18 @@ class FakeKernel:
         except WouldBlockError:
             self.seconds += seconds
             raise TimeoutError(errno.ETIMEDOUT, "the kernel did not end the write in time", path) from None
+
+    def forget_partition(self, node: str, number: int) -> None:
+        disk = node.rpartition("/")[2]
+        name = f"{disk}p{number}"
+        self.disturb(f"forget {name}", False)
+        link = self.root / f"sys/class/block/{name}"
+        if not link.is_symlink():
+            raise _refusal(errno.ENXIO, node)
+        with self._working():
+            shutil.rmtree(link.resolve())
+            link.unlink()
+        self.disturb(f"forget {name}", True)
 
     def create(self, path: str, text: str) -> None:
         self.disturb(path, False)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from laneway.domain.address import PciAddress
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.inventory import Inventory, PciFunction, Problem
 from laneway.hosts.linux.exclusive_open import ExclusiveProbe
@@ -23,6 +24,7 @@ from laneway.hosts.linux.vdpa import read_vdpa_devices
 from laneway.interfaces.host_driver import Ability, DriverCapabilities
 
 if TYPE_CHECKING:
+    from laneway.domain.tracking.health import Health
     from laneway.hosts.linux.changes import LinuxChanger, Means
     from laneway.hosts.linux.watch import UeventBatches
     from laneway.interfaces.host_changes import Action, JournalStep, Outcome, Plan, Progress, Unfinished
@@ -67,7 +69,7 @@ class LinuxHostDriver:
 
     def describe(self) -> DriverCapabilities:
         watching = {Ability.WATCH} if self._is_live else set()
-        changing = {Ability.PREPARE, Ability.SET_VF_COUNT} if self._can_change else set()
+        changing = {Ability.PREPARE, Ability.SET_VF_COUNT, Ability.CLEAN} if self._can_change else set()
         return DriverCapabilities(name=NAME, os_family="linux", abilities=frozenset(watching | changing), facts=FACTS)
 
     def discover(self) -> Inventory:
@@ -99,6 +101,12 @@ class LinuxHostDriver:
         from laneway.hosts.linux.watch import UeventBatches, open_uevents  # noqa: PLC0415 - only a service watches
 
         return UeventBatches(open_uevents())
+
+    def health(self, addresses: Sequence[PciAddress]) -> "dict[PciAddress, Health]":
+        """See ``HealthReadingHostDriver``."""
+        from laneway.hosts.linux.health import read_health  # noqa: PLC0415 - only a service asks
+
+        return read_health(HostTree(self._root), addresses)
 
     def plan(self, action: "Action") -> "Plan":
         """See ``ChangingHostDriver``."""

@@ -7,10 +7,12 @@ from hosts.linux.fake_kernel import FakeKernel
 from laneway.domain.address import PciAddress
 from laneway.domain.inventory import PciFunction
 from laneway.hosts.linux import LinuxHostDriver
+from laneway.hosts.linux.changes.programs import Ended
 from laneway.interfaces.host_changes import Action, Outcome, Prepare, Release, Step
 
 CARD = "0000:22:00.0"
 DISPLAY, SOUND, PORT = "0000:23:00.0", "0000:23:00.1", "0000:20:01.0"
+DISK = "0000:24:00.0"
 PF, FIRST_VF, SECOND_VF = "0000:81:00.0", "0000:81:10.0", "0000:81:10.2"
 
 
@@ -50,6 +52,21 @@ def with_pf(kernel: FakeKernel, *, vfs: int = 0) -> FakeKernel:
     if vfs:
         kernel.write(f"sys/bus/pci/devices/{PF}/sriov_numvfs", str(vfs))
         kernel.writes.clear()
+    return kernel
+
+
+def with_disk(kernel: FakeKernel) -> FakeKernel:
+    """An NVMe disk with two partitions, on a host with udev. The disk is seen on whatever driver its function is."""
+    function = kernel.sysfs.function(DISK, "1b36", "0010", class_code="010802", driver="nvme", iommu_group=4)
+    function.attribute("reset", "")
+    place = str(function.path.relative_to(kernel.root / "sys/devices"))
+    kernel.host.disk("nvme0n1", f"{place}/nvme/nvme0", ["nvme0n1p1", "nvme0n1p2"])
+    for number in (1, 2):
+        kernel.host.write(f"sys/class/block/nvme0n1p{number}/partition", f"{number}\n")
+    kernel.host.write(f"sys/devices/{place}/nvme/nvme0/state", "live\n")
+    kernel.host.write("dev/nvme0", "")
+    kernel.host.write("run/udev/control", "")
+    kernel.answers |= {"udevadm": Ended(status=0)}
     return kernel
 
 

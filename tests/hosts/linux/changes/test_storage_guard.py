@@ -118,7 +118,7 @@ def test_lifting_a_guard_that_is_gone_does_nothing(bench: Bench) -> None:
 
 def test_where_udev_does_not_read_the_rule_the_step_fails(host: HostTreeBuilder, bench: Bench) -> None:
     bench.programs.answers[RELOAD] = Ended(status=1, output="Failed to send reload request")
-    with pytest.raises(OSError, match="udevadm control --reload ended with status 1: Failed to send"):
+    with pytest.raises(OSError, match="udevadm control ended with status 1: Failed to send"):
         set_guard(raise_guard(ADDRESS), bench.bench)
 
 
@@ -127,6 +127,20 @@ def test_a_udev_that_does_not_settle_is_told_and_no_failure(host: HostTreeBuilde
     bench.programs.answers[SETTLE] = Ended(status=1)
     set_guard(lift_guard(ADDRESS), bench.bench)
     assert bench.told == ["udevadm settle ended with status 1"]
+    assert not (host.root / RULE_FILE).exists()
+
+
+def test_without_udevadm_there_is_no_guard(bench: Bench) -> None:
+    del bench.programs.answers[RELOAD]
+    with pytest.raises(OSError, match="udevadm cannot be run: No such file"):
+        set_guard(raise_guard(ADDRESS), bench.bench)
+
+
+def test_a_udev_that_does_not_forget_the_rule_at_once_is_told(host: HostTreeBuilder, bench: Bench) -> None:
+    set_guard(raise_guard(ADDRESS), bench.bench)
+    bench.programs.answers[RELOAD] = Ended(status=1, output="no answer")
+    set_guard(lift_guard(ADDRESS), bench.bench)
+    assert bench.told == ["udevadm control ended with status 1: no answer"]
     assert not (host.root / RULE_FILE).exists()
 
 
@@ -143,7 +157,7 @@ def test_a_rule_that_was_left_is_removed_also_where_udev_has_ended(host: HostTre
     host.remove("run/udev/control")
     set_guard(lift_guard(ADDRESS), bench.bench)
     assert not (host.root / RULE_FILE).exists()
-    assert bench.programs.ran == [RELOAD]
+    assert (bench.programs.ran, bench.told) == ([RELOAD], [])
 
 
 # partitions

@@ -7,6 +7,7 @@ from laneway.domain.address import PciAddress
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.inventory import Inventory
 from laneway.hosts.linux.changes.applying import do_steps, reason, take_back_steps
+from laneway.hosts.linux.changes.cleaning import NVME, plan_cleaning
 from laneway.hosts.linux.changes.doing import StepError, Workbench
 from laneway.hosts.linux.changes.facts import HostFacts, read_standings
 from laneway.hosts.linux.changes.function_files import FunctionFiles
@@ -14,6 +15,7 @@ from laneway.hosts.linux.changes.means import Means
 from laneway.hosts.linux.changes.prepare import plan_prepare
 from laneway.hosts.linux.changes.release import kept, plan_release
 from laneway.hosts.linux.changes.steps import functions_of
+from laneway.hosts.linux.changes.storage_guard import guarded, is_guarded, is_storage
 from laneway.hosts.linux.changes.vf_count import plan_vf_count
 from laneway.hosts.linux.changes.vf_settings import VfSettingsSteps
 from laneway.hosts.linux.changes.vfio_drivers import plain_driver, variant_driver
@@ -132,11 +134,13 @@ class LinuxChanger:
                 own = variant_driver(self.tree, action.address) if action.live_migratable else plain
                 return (*plan_prepare(action, facts, own, plain), *self._vf_settings(action, inventory))
             case Release():
-                return plan_release(action, self._facts(inventory, (action.address, *functions_of(action.taken))))
+                facts = self._facts(inventory, (action.address, *functions_of(action.taken)))
+                return self._guarded(plan_release(action, facts), facts)
             case SetVfCount():
                 return plan_vf_count(action, self._facts(inventory, (action.address,)))
             case Clean():
-                raise LanewayError(ErrorCode.NOT_SUPPORTED, "this driver cannot clean", {"ability": "clean"})
+                facts = self._facts(inventory, (action.address,))
+                return plan_cleaning(action, facts, nvme_is_loaded=self._files.has_driver(NVME))
 
     def _vf_settings(self, action: Prepare, inventory: Inventory) -> tuple[Step, ...]:
         """Set last: a VF that changes its driver may lose what its PF enforces for it."""
@@ -145,6 +149,12 @@ class LinuxChanger:
         made = VfSettingsSteps(self.tree, self.means.vf_kernel)
         step = made.plan(inventory.by_address[action.address], action.vf_settings)
         return () if step is None else (step,)
+
+    def _guarded(self, steps: tuple[Step, ...], facts: HostFacts) -> tuple[Step, ...]:
+        """The host does not read the disks that it gets back."""
+        functions = (facts.inventory.by_address.get(address) for address in facts.standings)
+        storage = {function.address for function in functions if function is not None and is_storage(function)}
+        return guarded(steps, storage, [address for address in sorted(storage) if is_guarded(self.tree, address)])
 
     def _facts(self, inventory: Inventory, addresses: Sequence[PciAddress]) -> HostFacts:
         return HostFacts(inventory=inventory, standings=read_standings(self._files, addresses))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from laneway.domain.address import PciAddress
-from laneway.hosts.linux.changes import steps, vf_settings
+from laneway.hosts.linux.changes import steps, storage_guard, vf_settings
 from laneway.hosts.linux.changes.standing import Standing
 from laneway.hosts.linux.changes.steps import Kind, driver_before, function_of
 from laneway.interfaces.host_changes import Step
@@ -101,6 +101,9 @@ def take_back(step: Step, course: Course) -> None:
         return
     if step.kind == vf_settings.VF_SETTINGS:
         course.add(vf_settings.restoring(step))
+        return
+    if step.kind == storage_guard.STORAGE_GUARD:
+        course.add(storage_guard.restoring(step))
         return
     owner, function = step.address, function_of(step)
     match step.kind:

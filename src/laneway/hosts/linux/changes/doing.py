@@ -5,9 +5,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from laneway.domain.address import PciAddress
+from laneway.hosts.linux.changes.cleaning import CLEAN, do_clean
 from laneway.hosts.linux.changes.function_files import FunctionFiles
 from laneway.hosts.linux.changes.means import Means
+from laneway.hosts.linux.changes.reset import reset_function
 from laneway.hosts.linux.changes.steps import DRIVERS, DRIVERS_PROBE, Kind, function_of
+from laneway.hosts.linux.changes.storage_guard import FORGET_PARTITIONS, STORAGE_GUARD, do_forget_partitions, set_guard
 from laneway.hosts.linux.changes.vf_settings import VF_SETTINGS, VfSettingsSteps
 from laneway.interfaces.host_changes import Progress, Step
 
@@ -129,7 +132,7 @@ def _vf_count(step: Step, bench: Workbench) -> None:
 
 
 def _reset(step: Step, bench: Workbench) -> None:
-    bench.means.writer.write(step.target, step.value or "1")
+    reset_function(function_of(step), bench)
 
 
 def _vf_settings(step: Step, bench: Workbench) -> None:
@@ -145,5 +148,8 @@ DOING: Mapping[str, Do] = {
     Kind.VF_COUNT: _vf_count,
     Kind.RESET: _reset,
     VF_SETTINGS: _vf_settings,
+    CLEAN: do_clean,
+    STORAGE_GUARD: set_guard,
+    FORGET_PARTITIONS: do_forget_partitions,
 }
 """How each kind of step is done: a new kind is one more entry here."""

@@ -29,7 +29,9 @@ _STORAGE = "01"
 _UDEV_CONTROL = "run/udev/control"
 """The socket of a udev daemon that runs."""
 
-_UDEVADM_SECONDS = 60.0
+_RELOAD = ("udevadm", "control", "--reload")
+_SETTLE = ("udevadm", "settle", "--timeout=60")
+_UDEVADM_SECONDS = 90.0
 _APPEAR_SECONDS = 30.0
 """How long disks may take to appear once their driver has the function: a controller looks for them by itself."""
 
@@ -114,17 +116,27 @@ def restoring(step: Step) -> Step:
 
 
 def set_guard(step: Step, bench: "Workbench") -> None:
-    """Raises or lifts it. Raises OSError; where udev does not run, there is nothing to be done, which is told."""
+    """Raises or lifts it. Raises OSError; where udev does not run, there is nothing to be done, which is told.
+
+    A udev that does not read its rules again when the guard is lifted is told, and no failure: it
+    looks for changed rules by itself, too.
+    """
     if step.value == _RAISED:
-        if not bench.files.tree.exists(_UDEV_CONTROL):
-            bench.progress("udev does not run here, so no rule is needed: nothing reads new disks but the kernel")
-            return
-        bench.means.writer.create(step.target, guard_rule(step.address))
-        _udevadm(bench, "control", "--reload")
+        _raise(step, bench)
     elif bench.files.tree.exists(step.target):
         _settle(bench)
         bench.means.writer.remove(step.target)
-        _udevadm(bench, "control", "--reload")
+        _tell_failure(_udevadm(_RELOAD, bench), bench)
+
+
+def _raise(step: Step, bench: "Workbench") -> None:
+    if not _udev_runs(bench):
+        bench.progress("udev does not run here, so no rule is needed: nothing reads new disks but the kernel")
+        return
+    bench.means.writer.create(step.target, guard_rule(step.address))
+    failure = _udevadm(_RELOAD, bench)
+    if failure is not None:
+        raise OSError(errno.EIO, failure)
 
 
 def do_forget_partitions(step: Step, bench: "Workbench") -> None:
@@ -171,15 +183,24 @@ def _wait_for_disks(function: PciAddress, bench: "Workbench") -> None:
 
 def _settle(bench: "Workbench") -> None:
     """Until udev has dealt with all events so far. One that hangs on something else is no reason to fail."""
-    if bench.files.tree.exists(_UDEV_CONTROL):
-        ended = bench.means.programs.run(["udevadm", "settle", f"--timeout={_UDEVADM_SECONDS:g}"], 2 * _UDEVADM_SECONDS)
-        if ended.status != 0:
-            bench.progress(ended.said("udevadm settle"))
+    _tell_failure(_udevadm(_SETTLE, bench), bench)
 
 
-def _udevadm(bench: "Workbench", *words: str) -> None:
-    if not bench.files.tree.exists(_UDEV_CONTROL):
-        return
-    ended = bench.means.programs.run(["udevadm", *words], _UDEVADM_SECONDS)
-    if ended.status != 0:
-        raise OSError(errno.EIO, ended.said(f"udevadm {' '.join(words)}"))
+def _udevadm(command: tuple[str, ...], bench: "Workbench") -> str | None:
+    """What went wrong, if anything did; without udev, nothing."""
+    if not _udev_runs(bench):
+        return None
+    try:
+        ended = bench.means.programs.run(command, _UDEVADM_SECONDS)
+    except OSError as error:
+        return f"udevadm cannot be run: {error.strerror}"
+    return None if ended.status == 0 else ended.said(" ".join(command[:2]))
+
+
+def _udev_runs(bench: "Workbench") -> bool:
+    return bench.files.tree.exists(_UDEV_CONTROL)
+
+
+def _tell_failure(failure: str | None, bench: "Workbench") -> None:
+    if failure is not None:
+        bench.progress(failure)
