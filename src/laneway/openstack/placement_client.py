@@ -15,7 +15,7 @@ from laneway.interfaces.placement import (
     StandardNames,
     TreeChanges,
 )
-from laneway.openstack.service import Answer, Http
+from laneway.openstack.service import Access, Answer, Http, open_service
 
 MICROVERSION = "1.36"
 """Of Train (2019). It has trees (1.14, 1.29), the reshaper (1.30), named groups (1.33) and root_required (1.35)."""
@@ -158,6 +158,11 @@ class PlacementClient:
         if answer.status >= 400:
             raise _refused(method, path, answer)
         return answer.content or {}
+
+
+def open_placement(access: Access) -> PlacementClient:
+    """The service that a config names. Raises as ``open_service`` does."""
+    return PlacementClient(open_service(access, "placement", ErrorCode.PLACEMENT_UNREACHABLE))
 
 
 def _written(inventories: Inventories) -> dict[str, object]:

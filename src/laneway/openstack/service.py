@@ -15,7 +15,7 @@ from laneway.domain.errors import ErrorCode, LanewayError
 if TYPE_CHECKING:
     from keystoneauth1.adapter import Adapter
 
-TIMEOUT = 20.0
+TIMEOUT = 10.0
 """Seconds without an answer that are too many, where the config does not say."""
 
 _TRIES = {

@@ -127,6 +127,15 @@ def test_a_devname_is_an_error_only_where_devices_are_reported_to_placement() ->
     assert ["report_in_placement" in problem.message for problem in reporting.errors] == [True]
 
 
+@pytest.mark.parametrize("reporting", [False, True])
+@pytest.mark.parametrize("key", ["resource_class", "traits"])
+def test_names_for_placement_are_not_longer_than_it_takes(key: str, reporting: bool) -> None:
+    """Rule P3: 255 characters, of which CUSTOM_ has seven."""
+    for length, fits in ((248, True), (249, not reporting)):
+        found, findings = read({"vendor_id": "8086", key: "x" * length}, report_in_placement=reporting)
+        assert (len(found), [problem.key for problem in findings.errors]) == ((1, []) if fits else (0, [key]))
+
+
 @pytest.mark.parametrize("tag", ["managed", "live_migratable", "one_time_use", "remote_managed", "trusted"])
 @pytest.mark.parametrize(
     ("written", "meant"), [(True, True), (False, False), ("yes", True), ("OFF", False), ("1", True)]
