@@ -261,15 +261,21 @@ def test_p7_providers_of_others_are_never_deleted(placement: FakePlacement, repo
     assert names(placement) == ["node-1_0000:5E:00.0"]
 
 
-@pytest.mark.parametrize("managed", [True, False])
-def test_p7_reporting_cannot_be_turned_off_where_devices_were_reported(managed: bool, placement: FakePlacement) -> None:
-    """P7 and C87."""
-    placement.put("0000:3B:00.0", {GPU_CLASS: some(1)}, *(["COMPUTE_MANAGED_PCI_DEVICE"] if managed else []))
+def test_p7_reporting_cannot_be_turned_off_where_devices_were_reported(placement: FakePlacement) -> None:
+    """P7 and C87: until an operator has deleted them."""
+    card = placement.put("0000:3B:00.0", {GPU_CLASS: some(1)}, "COMPUTE_MANAGED_PCI_DEVICE")
     off = ReportingOff(lambda: placement)
-    if managed:
+    for _ in range(2):
         with pytest.raises(ConfigError, match=r"report_in_placement is off, but Placement has 1 PCI .*3B:00\.0"):
             off.report(HOST, tracker(CARD).view)
+    del placement.providers[card.uuid]
     off.report(HOST, tracker(CARD).view)
+
+
+def test_p7_providers_of_others_do_not_keep_reporting_on(placement: FakePlacement) -> None:
+    """P7."""
+    placement.put("0000:3B:00.0", {GPU_CLASS: some(1)})
+    ReportingOff(lambda: placement).report(HOST, tracker(CARD).view)
 
 
 def test_p7_with_reporting_off_a_placement_that_does_not_answer_is_asked_once_and_stops_nothing() -> None:

@@ -60,25 +60,26 @@ class ReportingOn:
 class ReportingOff:
     """Refuses to stop reporting: what Placement was told once, it goes on to offer (rules P7 and C87).
 
-    It is looked once. A service that does not answer then is not asked again: nothing is reported to it.
+    It is looked until there is nothing to refuse. A service that does not answer is not asked again, as nothing is
+    reported to it.
     """
 
     def __init__(self, connect: Connect, root: str | None = None) -> None:
         self._connect = connect
         self._root = root
-        self._asked = False
+        self._is_settled = False
 
     def report(self, host: str, view: HostView) -> None:  # noqa: ARG002 - nothing of it is told
         """Raises ConfigError where devices of the host stand in Placement."""
-        if self._asked:
+        if self._is_settled:
             return
-        self._asked = True
         try:
             tree = self._connect().tree(self._root or host)
         except LanewayError:
-            return
+            tree = None
         if tree is not None and managed_providers(tree):
             raise ConfigError([_turned_off(tree)])
+        self._is_settled = True
 
 
 def _converge(
