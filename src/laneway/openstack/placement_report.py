@@ -2,6 +2,7 @@
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Self
 from uuid import UUID, uuid5
 
 from laneway.domain.address import PciAddress
@@ -66,141 +67,129 @@ def plan_report(
     for one use that were seen used and are clean again. Another report on what the changes lead to may find
     more to change; on a tree that says all of it there is none.
     """
-    return _Planner(host, tree, consumers, cleaned).plan()
+    targets, problems = _targets(host, tree)
+    healed = tuple(_healed(targets, _known_here(consumers, tree)))
+    allocations = _allocations_after(tree, healed)
+    left = _left_over(host, tree)
+    inventories = {target.uuid: target.inventories(allocations.get(target.uuid, {}), cleaned) for target in targets}
+    inventories |= {provider.uuid: _only_what_is_used(provider) for provider in left if provider.allocations}
+    for uuid in {uuid for consumer in healed for uuid in consumer.allocations if uuid in inventories}:
+        inventories[uuid] = _with_room(inventories[uuid], allocations[uuid])
+    before = {provider.uuid: provider for provider in tree.providers}
+    changes = TreeChanges(
+        create=tuple(target.new_below(tree) for target in targets if target.existing is None),
+        traits={
+            target.uuid: target.traits
+            for target in targets
+            if target.existing is None or target.existing.traits != target.traits
+        },
+        inventories={
+            uuid: content
+            for uuid, content in inventories.items()
+            if uuid not in before or dict(before[uuid].inventories) != content
+        },
+        allocations=healed,
+        delete=tuple(provider.uuid for provider in left if not provider.allocations),
+        generations={provider.uuid: provider.generation for provider in tree.providers},
+    )
+    return PlannedReport(changes=changes, problems=tuple(problems))
 
 
-class _Planner:
-    def __init__(
-        self,
-        host: ReportedHost,
-        tree: ProviderTree,
-        consumers: Mapping[str, Consumer],
-        cleaned: Container[PciAddress],
-    ) -> None:
-        self._host = host
-        self._tree = tree
-        self._cleaned = cleaned
-        self._existing = {provider.name: provider for provider in tree.providers}
-        own = {tree.uuid, *(provider.uuid for provider in tree.providers)}
-        self._consumers = {
-            consumer.uuid: consumer
-            for consumer in consumers.values()
-            if not own.isdisjoint(consumer.allocations)  # rule P10: known on this host, not only where it moves to
-        }
-        self._problems = list(host.problems)
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A provider as it is to be, and the one of its name that there is."""
 
-    def plan(self) -> PlannedReport:
-        wanted = [provider for provider in self._host.providers if self._is_possible(provider)]
-        healed = tuple(self._healed(wanted))
-        allocations = self._allocations_after(healed)
-        traits: dict[str, frozenset[str]] = {}
-        inventories: dict[str, Inventories] = {}
-        for provider in wanted:
-            uuid = self._uuid_of(provider)
-            traits[uuid] = self._traits_of(provider)
-            inventories[uuid] = self._inventories(provider, allocations.get(uuid, {}))
-        delete: list[str] = []
-        for provider_left in self._left_over():
-            if provider_left.allocations:
-                inventories[provider_left.uuid] = _only_what_is_used(provider_left)
-            else:
-                delete.append(provider_left.uuid)
-        if healed:
-            touched = {uuid for consumer in healed for uuid in consumer.allocations}
-            inventories = {
-                uuid: _with_room(content, allocations.get(uuid, {})) if uuid in touched else content
-                for uuid, content in inventories.items()
-            }
-        by_uuid = {provider.uuid: provider for provider in self._tree.providers}
-        changes = TreeChanges(
-            create=tuple(self._new(provider) for provider in wanted if self._found(provider) is None),
-            traits={uuid: new for uuid, new in traits.items() if uuid not in by_uuid or by_uuid[uuid].traits != new},
-            inventories={
-                uuid: new
-                for uuid, new in inventories.items()
-                if uuid not in by_uuid or dict(by_uuid[uuid].inventories) != new
-            },
-            allocations=healed,
-            delete=tuple(delete),
-            generations={provider.uuid: provider.generation for provider in self._tree.providers},
-        )
-        return PlannedReport(changes=changes, problems=tuple(self._problems))
+    wanted: DeviceProvider
+    existing: Provider | None
+    uuid: str
 
-    def _found(self, provider: DeviceProvider) -> Provider | None:
-        return self._existing.get(provider_name(self._tree.name, provider.address))
+    @classmethod
+    def of(cls, wanted: DeviceProvider, existing: Provider | None, tree: ProviderTree) -> Self:
+        """A new provider has always the same uuid, so that to make it again is a conflict, and no second one."""
+        new = str(uuid5(UUID(tree.uuid), str(wanted.address)))
+        return cls(wanted, existing, new if existing is None else existing.uuid)
 
-    def _uuid_of(self, provider: DeviceProvider) -> str:
-        """That of the provider there is; a new one has always the same, so that to make it again changes nothing."""
-        existing = self._found(provider)
-        if existing is not None:
-            return existing.uuid
-        return str(uuid5(UUID(self._tree.uuid), str(provider.address)))
+    def new_below(self, tree: ProviderTree) -> NewProvider:
+        return NewProvider(uuid=self.uuid, name=provider_name(tree.name, self.wanted.address), parent=tree.uuid)
 
-    def _new(self, provider: DeviceProvider) -> NewProvider:
-        name = provider_name(self._tree.name, provider.address)
-        return NewProvider(uuid=self._uuid_of(provider), name=name, parent=self._tree.uuid)
-
-    def _is_possible(self, provider: DeviceProvider) -> bool:
-        """Whether the provider there is can become what is wanted. If not, that is noted."""
-        existing = self._found(provider)
-        problem = None if existing is None else _of_another(provider, existing) or _fixed(provider, existing)
-        if problem is not None:
-            self._problems.append(problem)
-        return problem is None
-
-    def _healed(self, wanted: Iterable[DeviceProvider]) -> Iterator[Consumer]:
-        """The consumers of whom Placement has other amounts than they own, with what they own (rule P10)."""
-        owned: dict[str, dict[str, Resources]] = {}
-        for provider in wanted:
-            for consumer, amount in provider.owned.items():
-                resources = {self._class_of(provider): amount}
-                owned.setdefault(consumer, {})[self._uuid_of(provider)] = resources
-        for uuid, consumer_there in sorted(self._consumers.items()):
-            allocations = {**consumer_there.allocations, **owned.get(uuid, {})}
-            if allocations != consumer_there.allocations:
-                yield replace(consumer_there, allocations=allocations)
-
-    def _allocations_after(self, healed: Iterable[Consumer]) -> Mapping[str, Mapping[str, Resources]]:
-        """By provider and consumer, as they are and as healing makes them."""
-        after = {provider.uuid: dict(provider.allocations) for provider in self._tree.providers}
-        for consumer in healed:
-            for uuid, resources in consumer.allocations.items():
-                after.setdefault(uuid, {})[consumer.uuid] = resources
-        return after
-
-    def _class_of(self, provider: DeviceProvider) -> str:
+    @property
+    def resource_class(self) -> str:
         """What no entry admits any more stays of the class that is allocated (rule P8)."""
-        existing = self._found(provider)
-        if provider.held_over and existing is not None:
-            return min(_used_classes(existing), default=provider.resource_class)
-        return provider.resource_class
+        if self.wanted.held_over and self.existing is not None:
+            return min(_used_classes(self.existing), default=self.wanted.resource_class)
+        return self.wanted.resource_class
 
-    def _traits_of(self, provider: DeviceProvider) -> frozenset[str]:
-        existing = self._found(provider)
-        is_kept = provider.held_over and existing is not None and existing.allocations
-        return existing.traits if existing is not None and is_kept else provider.traits
+    @property
+    def traits(self) -> frozenset[str]:
+        """Likewise."""
+        if self.wanted.held_over and self.existing is not None and self.existing.allocations:
+            return self.existing.traits
+        return self.wanted.traits
 
-    def _inventories(self, provider: DeviceProvider, allocations: Mapping[str, Resources]) -> Inventories:
+    def inventories(self, allocations: Mapping[str, Resources], cleaned: Container[PciAddress]) -> Inventories:
         """Never less than is allocated (rule P8); what nobody could claim is reserved (rules P4 and P9)."""
-        resource_class = self._class_of(provider)
+        wanted, resource_class = self.wanted, self.resource_class
         used = {consumer: resources.get(resource_class, 0) for consumer, resources in allocations.items()}
-        total = max(provider.size, sum(used.values()))
-        unknown = sum(max(0, amount - used.get(consumer, 0)) for consumer, amount in provider.owned.items())
-        by_others = sum(amount for consumer, amount in used.items() if consumer not in provider.owned)
-        reserved = total if self._is_burned(provider) else provider.withheld + max(0, unknown - by_others)
+        total = max(wanted.size, sum(used.values()))
+        unknown = sum(max(0, amount - used.get(consumer, 0)) for consumer, amount in wanted.owned.items())
+        by_others = sum(amount for consumer, amount in used.items() if consumer not in wanted.owned)
+        reserved = total if self._is_burned(cleaned) else wanted.withheld + max(0, unknown - by_others)
         return {resource_class: ResourceInventory(total=total, max_unit=total, reserved=min(total, reserved))}
 
-    def _is_burned(self, provider: DeviceProvider) -> bool:
+    def _is_burned(self, cleaned: Container[PciAddress]) -> bool:
         """Used up, or left so in Placement by whoever reported before: only a cleaning that was seen ends it (P9)."""
-        existing = self._found(provider)
+        wanted, existing = self.wanted, self.existing
         was_reserved = existing is not None and any(one.reserved for one in existing.inventories.values())
-        return provider.burned or (provider.one_time_use and was_reserved and provider.address not in self._cleaned)
+        return wanted.burned or (wanted.one_time_use and was_reserved and wanted.address not in cleaned)
 
-    def _left_over(self) -> Iterator[Provider]:
-        """Providers of devices that are no more (rule P7), but for those of which nothing can be said."""
-        known = {provider.address for provider in self._host.providers} | self._host.faulty
-        names = {provider_name(self._tree.name, address) for address in known}
-        return (provider for provider in managed_providers(self._tree) if provider.name not in names)
+
+def _targets(host: ReportedHost, tree: ProviderTree) -> tuple[list[_Target], list[ConfigProblem]]:
+    """What the providers are to be, and why some cannot be that."""
+    existing = {provider.name: provider for provider in tree.providers}
+    targets: list[_Target] = []
+    problems = list(host.problems)
+    for wanted in host.providers:
+        found = existing.get(provider_name(tree.name, wanted.address))
+        problem = None if found is None else _of_another(wanted, found) or _fixed(wanted, found)
+        if problem is None:
+            targets.append(_Target.of(wanted, found, tree))
+        else:
+            problems.append(problem)
+    return targets, problems
+
+
+def _known_here(consumers: Mapping[str, Consumer], tree: ProviderTree) -> list[Consumer]:
+    """Those that have something on this host: others are on their way to another, or from one (rule P10)."""
+    here = {tree.uuid, *(provider.uuid for provider in tree.providers)}
+    return [consumer for _, consumer in sorted(consumers.items()) if not here.isdisjoint(consumer.allocations)]
+
+
+def _healed(targets: Iterable[_Target], consumers: Iterable[Consumer]) -> Iterator[Consumer]:
+    """The consumers of whom Placement has other amounts than they own, with what they own (rule P10)."""
+    owned: dict[str, dict[str, Resources]] = {}
+    for target in targets:
+        for consumer, amount in target.wanted.owned.items():
+            owned.setdefault(consumer, {})[target.uuid] = {target.resource_class: amount}
+    for known in consumers:
+        allocations = {**known.allocations, **owned.get(known.uuid, {})}
+        if allocations != known.allocations:
+            yield replace(known, allocations=allocations)
+
+
+def _allocations_after(tree: ProviderTree, healed: Iterable[Consumer]) -> Mapping[str, Mapping[str, Resources]]:
+    """By provider and consumer, as they are and as healing makes them."""
+    after = {provider.uuid: dict(provider.allocations) for provider in tree.providers}
+    for consumer in healed:
+        for uuid, resources in consumer.allocations.items():
+            after.setdefault(uuid, {})[consumer.uuid] = resources
+    return after
+
+
+def _left_over(host: ReportedHost, tree: ProviderTree) -> list[Provider]:
+    """Providers of devices that are no more (rule P7), but for those of which nothing can be said."""
+    known = {provider.address for provider in host.providers} | host.faulty
+    names = {provider_name(tree.name, address) for address in known}
+    return [provider for provider in managed_providers(tree) if provider.name not in names]
 
 
 def _of_another(provider: DeviceProvider, existing: Provider) -> ConfigProblem | None:
