@@ -18,6 +18,7 @@ from laneway.config import Config, Surroundings, load_config
 from laneway.config.config import AUTO_DRIVER
 from laneway.domain.device import PciDevice
 from laneway.domain.errors import ConfigProblem, ErrorCode, LanewayError
+from laneway.domain.identity import is_surely
 from laneway.domain.inventory import DevType, Inventory
 from laneway.domain.report import HostReport
 from laneway.domain.specs.admission import admit
@@ -93,7 +94,9 @@ class LocalHost:
         held = {}
         for address, row in quick.held.items():
             today = admitted.get(address)
-            if today is None or today.entry != row.entry or (row.prepared and today.dev_type is DevType.PF):
+            if today is None or today.entry != row.entry or not is_surely(row.recorded, today.function):
+                return self._look_closely()
+            if row.prepared and today.dev_type is DevType.PF:  # its VFs are gone meanwhile
                 return self._look_closely()
             held[address] = PciDevice(
                 function=today.function,
@@ -106,6 +109,11 @@ class LocalHost:
                 attach=row.attach,
                 prepared=row.prepared,
             )
+        functions = report.inventory.by_address
+        for address, reason in quick.blocks.items():
+            here = functions.get(address)
+            if reason.function is not None and (here is None or not is_surely(reason.function, here)):
+                return self._look_closely()
         state = HostState(held=held, blocks=quick.blocks, boot_id=quick.boot_id)
         return HostView(report, state, groups, admitted)
 

@@ -9,7 +9,7 @@ import pytest
 from laneway.cli.exit_status import EXIT_STATUS
 from laneway.domain.errors import ErrorCode
 from laneway.domain.specs.refusal import NO_SPEC_MATCHES
-from laneway.domain.tracking.blocking import CORDONED, GROUP_NOT_VIABLE, IN_USE, OPENED, OWN_CORDONS
+from laneway.domain.tracking.blocking import CORDONED, GROUP_NOT_VIABLE, IN_USE, OPENED, OWN_CORDONS, WRONG_DEVICE
 from laneway.hosts.linux.use_findings import UseCode
 
 PROJECT = Path(__file__).parents[2]
@@ -60,7 +60,7 @@ def test_every_error_is_listed_with_its_exit_status(code: ErrorCode) -> None:
 
 
 @pytest.mark.parametrize(
-    "code", [*UseCode, IN_USE, OPENED, GROUP_NOT_VIABLE, CORDONED, *sorted(OWN_CORDONS), NO_SPEC_MATCHES]
+    "code", [*UseCode, IN_USE, OPENED, GROUP_NOT_VIABLE, CORDONED, WRONG_DEVICE, *sorted(OWN_CORDONS), NO_SPEC_MATCHES]
 )
 def test_every_code_with_a_name_of_its_own_is_listed(code: str) -> None:
     assert code in rows()

@@ -131,6 +131,8 @@ class Model:
             found["cordoned"] += 1
         if address not in self.functions:
             return found
+        if address in self.held and self.held[address].function.product_id != self.functions[address].product_id:
+            found["wrong_device"] += 1
         for other, function in self.functions.items():
             is_vf_of_it = function.parent_addr == address
             if address in self.admitted and self.siblings(address, other) and self.hinders_its_group(other):

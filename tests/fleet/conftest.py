@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from laneway.domain.report import HostReport
 from laneway.domain.tracking.claim import HostState
 from laneway.fleet.control_plane import ControlPlane
 from laneway.interfaces.store import AuditEntry, HostTransaction, Store
@@ -56,6 +57,12 @@ class Fleet:
     def another_plane(self) -> ControlPlane:
         """Another process over the same store, which knows no host yet."""
         return ControlPlane(self.store, lambda: self.time)
+
+    def another_plane_over(self, report: HostReport) -> ControlPlane:
+        """Another process, to which h1 has reported."""
+        plane = self.another_plane()
+        plane.sync("h1", report)
+        return plane
 
     def later(self, **by: int) -> None:
         self.time += timedelta(**by)

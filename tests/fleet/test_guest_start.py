@@ -183,7 +183,7 @@ def test_another_card_at_the_address_of_the_one_that_was_claimed_is_refused() ->
         IommuGroups.ENFORCE,
     )
     error = refused(moved, guest(GPU), prepared())
-    assert (error.code, "product_id 37c8, now abcd" in error.message) == (ErrorCode.WRONG_DEVICE, True)
+    assert (error.code, "it is 8086:abcd, not 8086:37c8" in error.message) == (ErrorCode.WRONG_DEVICE, True)
 
 
 def test_every_objection_is_said_and_the_first_gives_the_code() -> None:

@@ -6,6 +6,7 @@
 import os
 import shlex
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -214,3 +215,10 @@ def test_devices_without_memory_need_no_room() -> None:
 def test_display_adapters_get_combined_writes(class_code: str, combined: bool) -> None:
     printed = definition(Format.HYPERV, [hyperv_device("0000:3b:01.0", class_code=class_code)], vm_name="vm")
     assert ("-GuestControlledCacheTypes $true" in printed) is combined
+
+
+@pytest.mark.parametrize("form", Format)
+def test_no_definition_has_a_device_that_is_not_what_was_claimed(form: Format) -> None:
+    with pytest.raises(LanewayError, match="another stands there") as refusal:
+        definition(form, [replace(GPU, consumer="vm1", displaced="another stands there")], vm_name="vm1")
+    assert refusal.value.code is ErrorCode.WRONG_DEVICE

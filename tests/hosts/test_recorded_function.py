@@ -21,6 +21,7 @@ RECORDED = PciFunction(
     device_serial_number="0011",
     location_path="PCIROOT(0)#PCI(1D00)",
 )
+UNREADABLE = replace(RECORDED, vpd=None, device_serial_number=None)
 
 
 @pytest.mark.parametrize(
@@ -30,9 +31,17 @@ RECORDED = PciFunction(
         replace(RECORDED, vpd=None, device_serial_number=None),
         replace(RECORDED, subsystem_id=None, subsystem_vendor_id=None, path=None, location_path=None),
         replace(RECORDED, vpd=Vpd()),
+        replace(RECORDED, path="0000:3a/01.0/00.0", location_path="PCIROOT(0)#PCI(1C00)"),
         replace(RECORDED, driver="vfio-pci", numa_node=1, iommu_group=7),
     ],
-    ids=["it is", "no serial can be read", "less is known", "the VPD has no serial", "what may change changed"],
+    ids=[
+        "it is",
+        "no serial can be read",
+        "less is known",
+        "the VPD has no serial",
+        "in another slot",
+        "what may change changed",
+    ],
 )
 def test_the_same_device(found: PciFunction) -> None:
     require_recorded(RECORDED, found)
@@ -42,15 +51,15 @@ def test_the_same_device(found: PciFunction) -> None:
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        (replace(RECORDED, product_id="20b2"), "product_id 20b0, now 20b2"),
-        (replace(RECORDED, vendor_id="1002"), "vendor_id 10de, now 1002"),
-        (replace(RECORDED, subsystem_id="1235"), "subsystem_id 1234, now 1235"),
-        (replace(RECORDED, vpd=Vpd(card_serial_number="S2")), "serial number S1, now S2"),
-        (replace(RECORDED, device_serial_number="0012"), "device serial number 0011, now 0012"),
-        (replace(RECORDED, path="0000:3a/01.0/00.0"), "path 0000:3a/00.0/00.0, now 0000:3a/01.0/00.0"),
+        (replace(RECORDED, product_id="20b2"), "it is 10de:20b2 with serial S1, not 10de:20b0 with serial S1"),
+        (replace(RECORDED, vendor_id="1002"), "it is 1002:20b0 with serial S1, not 10de:20b0 with serial S1"),
+        (replace(RECORDED, subsystem_id="1235"), "its subsystem is 10de:1235, not 10de:1234"),
+        (replace(RECORDED, vpd=Vpd(card_serial_number="S2")), "it is 10de:20b0 with serial S2"),
+        (replace(RECORDED, device_serial_number="0012"), "its serial number is another"),
+        (replace(UNREADABLE, path="0000:3a/01.0/00.0"), "it is at 0000:3a/01.0/00.0, not at 0000:3a/00.0/00.0"),
         (
-            replace(RECORDED, location_path="PCIROOT(0)#PCI(1C00)"),
-            "location path PCIROOT(0)#PCI(1D00), now PCIROOT(0)#PCI(1C00)",
+            replace(UNREADABLE, location_path="PCIROOT(0)#PCI(1C00)"),
+            "it is at PCIROOT(0)#PCI(1C00), not at PCIROOT(0)#PCI(1D00)",
         ),
     ],
     ids=[

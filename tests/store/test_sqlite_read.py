@@ -1,12 +1,14 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 
 from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.identity import identifying
 from laneway.domain.tracking.claim import HostState, Update
 from laneway.store import sqlite_read
 from laneway.store.sqlite import open_store
@@ -36,10 +38,14 @@ def shown(state: HostState) -> QuickState:
                 device.attach,
                 device.entry,
                 device.prepared,
+                identifying(device.function),
             )
             for address, device in state.held.items()
         },
-        state.blocks,
+        {
+            address: replace(block, function=None if block.function is None else identifying(block.function))
+            for address, block in state.blocks.items()
+        },
         state.boot_id,
         min((record.expires_at for record in state.claims.values() if record.expires_at is not None), default=None),
     )

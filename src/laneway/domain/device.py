@@ -48,11 +48,16 @@ class Binding(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BlockReason:
-    """Why an admitted device is not offered."""
+    """Why an admitted device is not offered.
+
+    ``function`` is, of a reason that is stored, the one that was meant, by what identifies it: the
+    reason follows it to another address.
+    """
 
     code: str
     message: str
     detail: str | None = None
+    function: PciFunction | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +91,7 @@ class PciDevice:
     is owned, ids, type, tags and what matching uses are kept as they were when it was claimed
     (rule D36). ``prepared``: it is taken from the host for a guest, by the boot that the host is in.
     ``placeholders`` are, of a PF that is prepared, its VFs as they were: they are gone meanwhile.
+    ``displaced`` says why it must not be handed over: it is not what stands at its address now.
     """
 
     function: PciFunction
@@ -98,6 +104,7 @@ class PciDevice:
     attach: Attach = Attach.VFIO
     prepared: bool = False
     placeholders: tuple[PciFunction, ...] = ()
+    displaced: str | None = None
 
     @property
     def address(self) -> PciAddress:

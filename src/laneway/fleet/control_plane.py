@@ -150,7 +150,7 @@ class ControlPlane:
     def prepared(self, host: str, address: PciAddress, placeholders: Sequence[PciFunction] = ()) -> Outcome:
         """The host gave an allocated device out of its hands, for the guest; ``placeholders`` are the VFs of a PF.
 
-        Raises LanewayError(unknown_device), LanewayError(invalid_status).
+        Raises LanewayError(unknown_device), LanewayError(invalid_status), LanewayError(wrong_device).
         """
         return self._change(host, "prepare", lambda tracker: tracker.prepared(address, placeholders))
 
@@ -159,7 +159,10 @@ class ControlPlane:
         return self._change(host, "release", lambda tracker: tracker.released(address))
 
     def cleaned(self, host: str, address: PciAddress) -> Outcome:
-        """A freed device is clean. Raises LanewayError(unknown_device), LanewayError(invalid_status)."""
+        """A freed device is clean.
+
+        Raises LanewayError(unknown_device), LanewayError(invalid_status), LanewayError(wrong_device).
+        """
         return self._change(host, "clean", lambda tracker: tracker.cleaned(address))
 
     def block(self, host: str, address: PciAddress, code: str, message: str, detail: str | None = None) -> Outcome:

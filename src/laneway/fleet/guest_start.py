@@ -7,7 +7,6 @@ from laneway.domain.address import PciAddress
 from laneway.domain.device import Attach, Binding, PciDevice, Status
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.inventory import PciFunction
-from laneway.domain.same_function import differences
 from laneway.domain.tracking.blocking import is_vfio_driver
 from laneway.domain.tracking.host_view import HostView
 from laneway.interfaces.guest_definition import GuestDefinition, WantedDevice
@@ -63,11 +62,15 @@ def _objections(
         else:
             found = (
                 _ownership(view, guest, held)
-                or _identity(view.stored(wanted.address).function, function)
+                or _displacement(held)
                 or _binding(guest, wanted, held, prepared.get(wanted.address), boot_id=boot_id)
             )
         if found is not None:
             yield Objection(wanted.address, *found)
+
+
+def _displacement(held: PciDevice) -> tuple[ErrorCode, str] | None:
+    return None if held.displaced is None else (ErrorCode.WRONG_DEVICE, held.displaced)
 
 
 def _not_held(
@@ -126,16 +129,6 @@ def _is_moving_here(view: HostView, held: PciDevice) -> bool:
     """Until its move is confirmed, a machine runs with what is only claimed for it."""
     claim = view.claims.get(held.claim or "")
     return claim is not None and claim.move is not None
-
-
-def _identity(claimed: PciFunction, function: PciFunction) -> tuple[ErrorCode, str] | None:
-    different = differences(claimed, function)
-    if not different:
-        return None
-    return (
-        ErrorCode.WRONG_DEVICE,
-        f"another card stands here than the one that was claimed ({'; '.join(different)}); claim again",
-    )
 
 
 def _binding(

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from laneway.domain.device import PciDevice
+from laneway.domain.tracking.displacement import refuse_displaced
 from laneway.formats import cloud_hypervisor, hyperv, libvirt, qemu
 
 
@@ -24,8 +25,10 @@ def definition(
 
     Arguments are quoted for a POSIX shell, one option a line with the line continued. ``iommufd``
     is QEMU's, ``iommu`` Cloud Hypervisor's, ``vm_name`` Hyper-V's; others do not look at them.
-    Raises LanewayError(not_supported) where a device has no form in it or a fact is not known.
+    Raises LanewayError(not_supported) where a device has no form in it or a fact is not known, and
+    LanewayError(wrong_device) where what stands at its address is not the device that was claimed.
     """
+    refuse_displaced(devices)
     match form:
         case Format.LIBVIRT:
             return libvirt.elements(devices)

@@ -37,7 +37,8 @@ class ControlPlane(Protocol):
         """The host gave an allocated device out of its hands, for the guest. Idempotent.
 
         ``placeholders`` are, of a PF, its VFs as they were: they are tracked while they are gone.
-        Raises LanewayError(invalid_status) unless the device is allocated, LanewayError(unknown_device).
+        Raises LanewayError(invalid_status) unless the device is allocated, LanewayError(wrong_device) where
+        it is not what stands at its address, LanewayError(unknown_device).
         """
 
     def released(self, host: str, address: PciAddress) -> SyncOutcome:
@@ -47,7 +48,7 @@ class ControlPlane(Protocol):
         """
 
     def cleaned(self, host: str, address: PciAddress) -> SyncOutcome:
-        """A dirty device is clean. Raises LanewayError(invalid_status), LanewayError(unknown_device)."""
+        """A dirty device is clean. Raises LanewayError: invalid_status, wrong_device, unknown_device."""
 
     def block(self, host: str, address: PciAddress, code: str, message: str, detail: str | None = None) -> SyncOutcome:
         """Laneway itself cordons a device until it is uncordoned; it stays as dirty or as owned as it is.

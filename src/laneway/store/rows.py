@@ -19,6 +19,7 @@ def device_values(device: PciDevice) -> Values:
         "attach": device.attach.value,
         "prepared": device.prepared,
         "placeholders": device.placeholders,
+        "displaced": device.displaced,
         "entry": device.entry,
         "function": device.function,
         "extra_info": device.extra_info,
@@ -37,6 +38,7 @@ def device_of(row: Row[Any]) -> PciDevice:
         attach=Attach(row.attach),
         prepared=row.prepared,
         placeholders=row.placeholders,
+        displaced=row.displaced,
     )
 
 
@@ -62,8 +64,8 @@ def claim_of(row: Row[Any]) -> ClaimRecord:
 
 
 def block_values(block: BlockReason) -> Values:
-    return {"code": block.code, "message": block.message, "detail": block.detail}
+    return {"code": block.code, "message": block.message, "detail": block.detail, "function": block.function}
 
 
 def block_of(row: Row[Any]) -> BlockReason:
-    return BlockReason(code=row.code, message=row.message, detail=row.detail)
+    return BlockReason(code=row.code, message=row.message, detail=row.detail, function=row.function)

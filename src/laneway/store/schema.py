@@ -54,6 +54,7 @@ DEVICES = Table(
     Column("extra_info", JsonText(ExtraInfo), nullable=False),
     Column("prepared", Boolean, nullable=False, server_default=false()),
     Column("placeholders", JsonText(tuple[PciFunction, ...]), nullable=False, server_default="[]"),
+    Column("displaced", Text),
     PrimaryKeyConstraint("host_id", "address"),
 )
 """The devices that are held, one row for each: the key is the last guard against a second owner."""
@@ -80,6 +81,7 @@ BLOCKS = Table(
     Column("code", Text, nullable=False),
     Column("message", Text, nullable=False),
     Column("detail", Text),
+    Column("function", JsonText(PciFunction | None), nullable=False, server_default="null"),
     PrimaryKeyConstraint("host_id", "address"),
 )
 

@@ -4,16 +4,19 @@
 does. A test holds this equal to ``SqlStore.read``. It takes no lock and writes nothing.
 """
 
+import json
 import os
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from laneway.domain.address import PciAddress
 from laneway.domain.device import Attach, BlockReason, Status
+from laneway.domain.identity import identifying
+from laneway.domain.inventory import DevType, PciFunction, Vpd
 from laneway.store.failures import foreign, no_permission, refuse_folder, unreachable
 from laneway.store.revision import require_head
 
@@ -21,7 +24,7 @@ _WAIT_SECONDS = 10.0
 
 
 class HeldRow(NamedTuple):
-    """Of a held device what a table shows: no facts, which the inventory has."""
+    """Of a held device what a table shows: no facts, which the inventory has, but those that identify it."""
 
     status: Status
     consumer: str | None
@@ -30,6 +33,7 @@ class HeldRow(NamedTuple):
     attach: Attach
     entry: int | None
     prepared: bool
+    recorded: PciFunction
 
 
 class QuickState(NamedTuple):
@@ -81,19 +85,56 @@ def _read(connection: sqlite3.Connection, path: Path, host: str) -> QuickState:
         return NOTHING
     host_id, boot_id = found
     held = connection.execute(
-        "SELECT address, status, attach, consumer, claim, request, entry, prepared FROM devices WHERE host_id = ?",
+        "SELECT address, status, attach, consumer, claim, request, entry, prepared, function"
+        " FROM devices WHERE host_id = ?",
         (host_id,),
     )
     (expiry,) = connection.execute("SELECT min(expires_at) FROM claims WHERE host_id = ?", (host_id,)).fetchone()
-    blocks = connection.execute("SELECT address, code, message, detail FROM blocks WHERE host_id = ?", (host_id,))
+    blocks = connection.execute(
+        "SELECT address, code, message, detail, function FROM blocks WHERE host_id = ?", (host_id,)
+    )
     return QuickState(
         {
             PciAddress.parse(address): HeldRow(
-                Status(status), consumer, claim, request, Attach(attach), entry, bool(prepared)
+                Status(status),
+                consumer,
+                claim,
+                request,
+                Attach(attach),
+                entry,
+                bool(prepared),
+                _recorded(json.loads(function)),
             )
-            for address, status, attach, consumer, claim, request, entry, prepared in held
+            for address, status, attach, consumer, claim, request, entry, prepared, function in held
         },
-        {PciAddress.parse(address): BlockReason(*reason) for address, *reason in blocks},
+        {
+            PciAddress.parse(address): BlockReason(
+                code, message, detail, None if function == "null" else _recorded(json.loads(function))
+            )
+            for address, code, message, detail, function in blocks
+        },
         boot_id,
         None if expiry is None else datetime.fromisoformat(expiry).replace(tzinfo=UTC),
+    )
+
+
+def _recorded(facts: Mapping[str, Any]) -> PciFunction:
+    """The function of a JSON text with what identifies it: ``identity.identifying``."""
+    parent = facts.get("parent_addr")
+    vpd = facts.get("vpd") or {}
+    return identifying(
+        PciFunction(
+            address=PciAddress.parse(facts["address"]),
+            vendor_id=facts["vendor_id"],
+            product_id=facts["product_id"],
+            dev_type=DevType(facts["dev_type"]),
+            subsystem_vendor_id=facts.get("subsystem_vendor_id"),
+            subsystem_id=facts.get("subsystem_id"),
+            parent_addr=None if parent is None else PciAddress.parse(parent),
+            vf_index=facts.get("vf_index"),
+            path=facts.get("path"),
+            location_path=facts.get("location_path"),
+            vpd=Vpd(card_serial_number=vpd.get("card_serial_number")),
+            device_serial_number=facts.get("device_serial_number"),
+        )
     )

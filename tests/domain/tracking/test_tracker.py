@@ -450,16 +450,27 @@ def test_a_change_of_an_owned_device_waits_until_it_is_freed() -> None:
     allocate(host, "vm1")
     host = after(
         host,
-        function(CARD, numa_node=1, product_id="beef", iommu_group=9, driver="vfio-pci"),
+        pf(CARD, product_id="37c8", numa_node=1, iommu_group=9, driver="vfio-pci"),
         specs=[{"address": "*", "colour": "blue"}],
     )
     device = host.view.owned_by("vm1")[0]
-    assert (device.product_id, device.numa_node, dict(device.tags)) == ("37c8", 0, {})
+    assert (device.dev_type, device.numa_node, dict(device.tags)) == (DevType.PCI, 0, {})
     assert (device.function.iommu_group, device.function.driver) == (9, "vfio-pci"), "always today's"
     give_back(host, "vm1")
     (pool,) = host.pools()
-    assert (pool.key.product_id, pool.key.numa_node, pool.key.tags) == ("beef", 1, (("colour", "blue"),))
-    assert take(host, "vm2", wants(tags={"colour": "blue"})) == [CARD]
+    assert (pool.key.dev_type, pool.key.numa_node, pool.key.tags) == (DevType.PF, 1, (("colour", "blue"),))
+    assert take(host, "vm2", wants(dev_type=DevType.PF, tags={"colour": "blue"})) == [CARD]
+
+
+def test_other_ids_at_the_address_of_an_owned_device_are_another_device() -> None:
+    host = tracker(function(CARD))
+    allocate(host, "vm1")
+    host = after(host, function(CARD, product_id="beef"))
+    assert host.view.owned_by("vm1")[0].product_id == "37c8"
+    assert blocks(host) == {CARD: ["wrong_device"]}
+    give_back(host, "vm1")
+    (pool,) = host.pools()
+    assert pool.key.product_id == "beef"
 
 
 def test_a_free_device_that_changes_is_in_its_new_pool_at_once() -> None:

@@ -96,7 +96,10 @@ class Walk:
 
     def clean(self) -> None:
         address = self.one_of([a for a, held in self.model.held.items() if held.status is Status.DIRTY])
-        if address is not None:
+        if address is not None and "wrong_device" in self.model.blocks(address):
+            with refused(ErrorCode.WRONG_DEVICE):
+                self.tracker.cleaned(address)
+        elif address is not None:
             self.tracker.apply(self.tracker.cleaned(address))
             del self.model.held[address]
 

@@ -81,11 +81,11 @@ def _parse_timeout(value: object, key: str, report: EntryReport) -> float | None
         seconds = value
     elif isinstance(value, str) and _SPAN.fullmatch(value.strip()):
         seconds = sum(int(number) * _UNITS[unit] for number, unit in re.findall(r"([0-9]+)([smhd])", value))
-    if seconds is None or seconds != seconds:  # not a number
+    if seconds is None:
         report.error(key, value, "is no time", 'write seconds, or a text such as "10m" or "1h30m"')
         return None
     if not 0 < seconds <= _LONGEST:
-        fault = "is no time at all" if seconds <= 0 else "is more than a week"
+        fault = "is more than a week" if seconds > _LONGEST else "is no time at all"
         report.error(key, value, fault, "write how long the cleaning of one device may take")
         return None
     return float(seconds)

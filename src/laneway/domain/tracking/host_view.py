@@ -7,12 +7,14 @@ from typing import TypeVar
 
 from laneway.domain.address import PciAddress
 from laneway.domain.device import BlockReason, ExtraInfo, PciDevice, Status
+from laneway.domain.identity import Census
 from laneway.domain.inventory import PciFunction
 from laneway.domain.report import HostReport
 from laneway.domain.requests.numa import NumaTopology
 from laneway.domain.specs.admission import admit, admit_function
 from laneway.domain.tracking.blocking import group_blocks, host_blocks, opened_blocks, shared_groups
 from laneway.domain.tracking.claim import ClaimRecord, HostState, Update
+from laneway.domain.tracking.displacement import Displacement, displaced_blocks, displacement, displacements
 from laneway.domain.tracking.pools import PoolIndex
 from laneway.domain.tracking.transitions import shadow
 
@@ -48,6 +50,7 @@ class HostView:
         self._admitted = admit(report.inventory, report.specs).devices if admitted is None else admitted
         self.admitted = self._admitted
         self._functions = report.inventory.by_address
+        self._census = Census(self._functions)
         self._placeholders: dict[PciAddress, PciDevice] = {}
         groups = shared_groups(report.inventory.functions) if iommu_groups is IommuGroups.ENFORCE else {}
         self._groups = groups
@@ -88,6 +91,15 @@ class HostView:
         """Whether the host was started anew since the state was stored; False where a boot is not known."""
         now = self.report.inventory.boot_id
         return None not in (now, self._boot_id) and now != self._boot_id
+
+    @property
+    def displaced(self) -> Mapping[PciAddress, Displacement]:
+        """The held devices that are not what stands at their addresses."""
+        return self._displaced
+
+    def displacement_of(self, recorded: PciFunction) -> Displacement | None:
+        """Why a function that was recorded is not what stands at its address; None where it is, or is only gone."""
+        return displacement(recorded, self._census)
 
     @property
     def placeholders(self) -> Mapping[PciAddress, PciDevice]:
@@ -158,6 +170,10 @@ class HostView:
             self._refresh(address)
 
     def _rebuild(self) -> None:
+        self._displaced = displacements(self._stored, self._census)
+        self._displaced_blocks = displaced_blocks(
+            self._displaced, self._stored, self._functions.values(), self._siblings
+        )
         self._held = {address: self._with_facts_of_today(device) for address, device in self._stored.items()}
         self._owned: dict[str, set[PciAddress]] = {}
         for address, device in self._held.items():
@@ -203,15 +219,18 @@ class HostView:
 
     def _suspects(self) -> set[PciAddress]:
         near_opened = {near for address in self._opened for near in self._within_reach(address)}
-        return {address for address in (*self._host_blocks, *self._marks, *near_opened) if address in self.admitted}
+        suspects = (*self._host_blocks, *self._marks, *near_opened, *self._displaced_blocks)
+        return {address for address in suspects if address in self.admitted}
 
     def _changes_cohort(self, address: PciAddress, device: PciDevice | None) -> bool:
         """Whether the change needs more than counting: what matching looks at is another then."""
         today = self.admitted.get(address)
-        if address not in self.index.cohort_of or today is None:
+        if address not in self.index.cohort_of or today is None or address in self._displaced:
             return True
         before = self._held.get(address)
         if (before.placeholders if before else ()) != (device.placeholders if device else ()):
+            return True
+        if device is not None and displacement(device.function, self._census):
             return True
         return any(held is not None and not _alike(held, today) for held in (before, device))
 
@@ -244,7 +263,7 @@ class HostView:
             self.index.place(cohort)
 
     def _own_blocks(self, address: PciAddress) -> tuple[BlockReason, ...]:
-        reasons = self._host_blocks.get(address, ())
+        reasons = (*self._host_blocks.get(address, ()), *self._displaced_blocks.get(address, ()))
         if address in self._marks:
             reasons = (*reasons, self._marks[address])
         if self._opened and address not in self._held:
@@ -285,9 +304,16 @@ class HostView:
         return admitted
 
     def _with_facts_of_today(self, device: PciDevice) -> PciDevice:
-        """An owned device as it was claimed, but with today's IOMMU group, driver, netdevs and use (D36)."""
+        """A held device as it was claimed, but with today's IOMMU group, driver, netdevs and use (D36).
+
+        Of one that is displaced nothing is of today: that would be another device's.
+        """
+        displaced = self._displaced.get(device.address)
+        message = None if displaced is None else displaced.message
+        if device.displaced != message:
+            device = replace(device, displaced=message)
         today = self._functions.get(device.address)
-        if today is None or today == device.function:
+        if today is None or message is not None or today == device.function:
             return device
         kept = device.function
         function = replace(

@@ -9,12 +9,14 @@ from laneway.domain.assignment.problem import SearchExhausted, Solution
 from laneway.domain.assignment.solver import DEFAULT_BUDGET
 from laneway.domain.device import Attach, BlockReason, PciDevice, Status
 from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.identity import identifying
 from laneway.domain.inventory import PciFunction
 from laneway.domain.report import HostReport
 from laneway.domain.requests.request import ClaimRequest
 from laneway.domain.tracking.blocking import CORDONED
 from laneway.domain.tracking.claim import ClaimRecord, HostState, Update
 from laneway.domain.tracking.claiming import check_claim, no_choice, same_claim
+from laneway.domain.tracking.displacement import refuse_displaced
 from laneway.domain.tracking.host_view import HostView, IommuGroups
 from laneway.domain.tracking.pools import Pool
 from laneway.domain.tracking.selection import select
@@ -210,19 +212,26 @@ class PciDeviceTracker:
     def uncordon(self, address: PciAddress) -> Update:
         """Lifts what was put on the device by ``cordon`` or by ``block``.
 
+        A freed device that is nowhere on the host, while another stands at its address, is forgotten.
         Raises LanewayError(unknown_device).
         """
-        self._tracked(address)
-        return Update(blocks={address: None}) if address in self.view.marks else Update()
+        device = self._tracked(address)
+        displaced = self.view.displaced.get(address)
+        replaced = displaced is not None and not displaced.found and not device.is_owned
+        return Update(
+            held={address: None} if replaced else {},
+            blocks={address: None} if address in self.view.marks else {},
+        )
 
     def prepared(self, address: PciAddress, placeholders: Sequence[PciFunction] = ()) -> Update:
         """The host reports that it gave an allocated device out of its hands, for the guest.
 
         ``placeholders`` are the VFs of a PF as they were before. A device that is prepared already
-        stays as it is. Raises LanewayError(unknown_device), LanewayError(invalid_status).
+        stays as it is. Raises LanewayError(unknown_device), LanewayError(invalid_status), LanewayError(wrong_device).
         """
         device = self._tracked(address)
         status = step(self.view.status_of(address), Event.PREPARE, address)
+        refuse_displaced((device,))
         if device.prepared:
             return Update()
         stored = replace(self._stored(device), status=status, prepared=True, placeholders=tuple(placeholders))
@@ -242,8 +251,12 @@ class PciDeviceTracker:
         return self._unowned(device, step(status, event, address))
 
     def cleaned(self, address: PciAddress) -> Update:
-        """The host reports that a freed device is clean. Raises LanewayError(invalid_status)."""
+        """The host reports that a freed device is clean.
+
+        Raises LanewayError(unknown_device), LanewayError(invalid_status), LanewayError(wrong_device).
+        """
         device = self._tracked(address)
+        refuse_displaced((device,))
         return self._unowned(device, step(self.view.status_of(address), Event.CLEAN, address))
 
     def settle(self) -> Update:
@@ -333,7 +346,7 @@ class PciDeviceTracker:
         return Update(held={device.address: None if status is Status.AVAILABLE else _without_owner(back, status)})
 
     def _marked(self, address: PciAddress, reason: BlockReason) -> Update:
-        self._tracked(address)
+        reason = replace(reason, function=identifying(self._tracked(address).function))
         return Update() if self.view.marks.get(address) == reason else Update(blocks={address: reason})
 
 

@@ -1,4 +1,4 @@
-"""Held devices that are prepared for a guest, and the VFs that are gone meanwhile; cleanings as values.
+"""Held devices that are prepared, or not where they were; whom a cordon means; cleanings as values.
 
 A cleaning was any text. What the text says stays: one that is no kind of today is a program of that name.
 """
@@ -18,6 +18,9 @@ def upgrade() -> None:
     with op.batch_alter_table("devices") as devices:
         devices.add_column(sa.Column("prepared", sa.Boolean(), nullable=False, server_default=sa.false()))
         devices.add_column(sa.Column("placeholders", sa.Text(), nullable=False, server_default="[]"))
+        devices.add_column(sa.Column("displaced", sa.Text()))
+    with op.batch_alter_table("blocks") as blocks:
+        blocks.add_column(sa.Column("function", sa.Text(), nullable=False, server_default="null"))
     _make_cleanings_values()
 
 
