@@ -11,7 +11,7 @@ from laneway.domain.device import Status
 from laneway.domain.errors import ConfigError, ErrorCode, LanewayError
 from laneway.domain.inventory import DevType
 from laneway.domain.requests.request import ClaimRequest
-from laneway.domain.tracking.claim import ClaimRecord, HostState, MoveKind, MoveOrigin
+from laneway.domain.tracking.claim import HostState, MoveKind, MoveOrigin
 from laneway.domain.tracking.tracker import PciDeviceTracker
 from laneway.interfaces.placement import ResourceInventory, StandardNames
 from laneway.openstack.provider_reporting import ROUNDS, ReportingOff, ReportingOn
@@ -476,18 +476,19 @@ def test_p10_a_resize_on_the_same_host_is_left_alone_until_it_is_decided(
     placement.has(77, {"0000:81:00.0": 1})
     allocate(host, vm(1), PLAIN)
     host.apply(host.claim(ClaimRequest(consumer=vm(1), claim="move", requests=(PLAIN,))).update)
-    origin = MoveOrigin(kind=MoveKind.RESIZE, host=HOST, devices=(VFS[0].address,))
-    records: dict[str, ClaimRecord] = {
-        key: replace(claim, move=origin) if key == "move" else claim for key, claim in host.state.claims.items()
-    }
-    moving = tracker(PF, *VFS, specs=[ONLY_VFS], state=HostState(held=host.state.held, claims=records))
+
+    def on_the_way(*, confirmed: bool) -> PciDeviceTracker:
+        origin = MoveOrigin(kind=MoveKind.RESIZE, host=HOST, devices=(VFS[0].address,), confirmed=confirmed)
+        claims = {**host.state.claims, "move": replace(host.state.claims["move"], move=origin)}
+        state = HostState(held=host.state.held, claims=claims)
+        return tracker(PF, *VFS, specs=[ONLY_VFS], state=state)
+
     allocations = placement.consumers[vm(1)].allocations
-    report(moving)
+    report(on_the_way(confirmed=False))
     assert placement.consumers[vm(1)].allocations == allocations
     assert placement.free("0000:81:00.0") == 2
-    decided = tracker(PF, *VFS, specs=[ONLY_VFS], state=host.state)
     placement.forget(77)
-    report(decided)
+    report(on_the_way(confirmed=True))
     assert placement.free("0000:81:00.0") == 2
     assert placement.consumers[vm(1)].allocations[placement.named("0000:81:00.0").uuid] == {VF_CLASS: 2}
 

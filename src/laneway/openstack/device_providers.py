@@ -137,7 +137,8 @@ def _is_on_offer(device: PciDevice, view: HostView) -> bool:
 
 
 def _moving(view: HostView) -> frozenset[str]:
-    return frozenset(claim.request.consumer for claim in view.claims.values() if claim.move is not None)
+    moves = (claim for claim in view.claims.values() if claim.move is not None and not claim.move.confirmed)
+    return frozenset(claim.request.consumer for claim in moves)
 
 
 def _fault(
