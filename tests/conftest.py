@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from posix_refused import refuse_posix_modules
+
+refuse_posix_modules()
+
 settings.register_profile("laneway", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("laneway")
 """How long one example takes says nothing where other work shares the machine: tests count steps, never time."""

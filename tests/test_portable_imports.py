@@ -13,25 +13,17 @@ from types import CodeType
 
 import pytest
 
+from posix_refused import REFUSED
+
 PACKAGE = Path(__file__).parents[1] / "src/laneway"
-REFUSED = ("fcntl", "grp", "posix", "pty", "pwd", "readline", "resource", "syslog", "termios", "tty")
-"""Modules that Windows' Python does not have."""
 NOT_HERE = ("laneway.hosts.linux", "laneway.store.migrations.env")
 """The driver that is meant for one system, and the script that only Alembic can run."""
 
 HOOK = f"""
-import builtins, sys
-
-REFUSED = {REFUSED!r}
-real_import = builtins.__import__
-
-def refusing(name, globals=None, locals=None, fromlist=(), level=0):
-    importer = (globals or {{}}).get("__name__") or ""
-    if name.partition(".")[0] in REFUSED and (importer + ".").startswith("laneway."):
-        raise ImportError(f"{{importer}} imports {{name}}, which Windows does not have")
-    return real_import(name, globals, locals, fromlist, level)
-
-builtins.__import__ = refusing
+import sys
+sys.path.append({str(Path(__file__).parent)!r})
+from posix_refused import refuse_posix_modules
+refuse_posix_modules()
 """
 IMPORT_ALL = """
 import importlib
@@ -77,6 +69,11 @@ def imported_in(tree: ast.AST) -> Iterator[str]:
             yield from (alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield (node.module or "").partition(".")[0]
+
+
+def test_the_suite_itself_runs_with_the_hook() -> None:
+    with pytest.raises(ImportError, match="which Windows does not have"):
+        exec("import pwd", {"__name__": "laneway.some.module"})
 
 
 @pytest.mark.parametrize("name", REFUSED)
