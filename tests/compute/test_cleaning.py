@@ -1,6 +1,7 @@
 """Dirty devices are made fit for the next guest, by what their spec says; what fails is taken out of use."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -96,3 +97,18 @@ def test_a_prepared_device_is_released_and_then_cleaned(changing_host: Callable[
     upkeep = keep_up(host.managed, host.look())
     assert [change.address for change in upkeep.released + upkeep.cleaned] == [at(CARD), at(CARD)]
     assert (host.status(CARD), host.drivers(CARD)) == (Status.AVAILABLE, ["vfio-pci"])
+
+
+def test_another_card_at_the_address_of_a_dirty_one_is_never_cleaned(
+    dirty: Callable[[object], ChangingHost], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = dirty(SCRUB)
+    found = host.driver.discover()
+    functions = tuple(replace(one, product_id="beef") if one.address == at(CARD) else one for one in found.functions)
+    monkeypatch.setattr(host.driver, "discover", lambda: replace(found, functions=functions))
+    assert clean(host.managed).of == keep_up(host.managed, host.look()).changes == ()
+    for dry_run in (True, False):
+        error = by_address(clean(host.managed, [at(CARD)], dry_run=dry_run))[CARD].error
+        assert error is not None
+        assert error.code is ErrorCode.WRONG_DEVICE
+    assert host.driver.cleaned == []

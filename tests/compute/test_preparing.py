@@ -1,6 +1,7 @@
 """Devices are taken from the host for whom they are allocated to: all or none, and what was taken is remembered."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -168,3 +169,16 @@ def test_an_interrupted_batch_is_undone_by_whoever_comes_next(host: ChangingHost
         pass
     assert host.kernel.tree() == before
     assert host.journal().taken == {}
+
+
+def test_another_card_at_the_address_of_an_owned_one_is_never_prepared(
+    host: ChangingHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host.claim("vm", CARD)
+    found = host.driver.discover()
+    functions = tuple(replace(one, product_id="beef") if one.address == at(CARD) else one for one in found.functions)
+    monkeypatch.setattr(host.driver, "discover", lambda: replace(found, functions=functions))
+    with pytest.raises(LanewayError, match="another device stands there now") as refusal:
+        prepare(host.managed, "vm")
+    assert refusal.value.code is ErrorCode.WRONG_DEVICE
+    assert host.kernel.writes == []

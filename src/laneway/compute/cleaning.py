@@ -9,6 +9,7 @@ from laneway.domain.address import PciAddress
 from laneway.domain.cleaning import Cleaning, CleaningKind
 from laneway.domain.device import PciDevice, Status
 from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.tracking.displacement import refuse_displaced
 from laneway.domain.tracking.host_view import HostView
 from laneway.interfaces.host_changes import Clean
 
@@ -28,11 +29,17 @@ def clean(host: ManagedHost, addresses: Collection[PciAddress] = (), *, dry_run:
 
 
 def to_be_cleaned(view: HostView) -> list[PciDevice]:
-    """The dirty devices whose spec says how they are cleaned, and whose cleaning has not failed."""
+    """The dirty devices whose spec says how they are cleaned, and whose cleaning has not failed.
+
+    What is not where it was recorded is left alone: another device stands there.
+    """
     return [
         device
         for address, device in sorted(view.held.items())
-        if device.status is Status.DIRTY and device.extra_info.cleaning is not None and address not in view.marks
+        if device.status is Status.DIRTY
+        and device.extra_info.cleaning is not None
+        and device.displaced is None
+        and address not in view.marks
     ]
 
 
@@ -58,6 +65,8 @@ def _planned(host: ManagedHost, device: PciDevice) -> Change:
 
 
 def _action(device: PciDevice) -> Clean:
+    """Raises LanewayError(wrong_device)."""
+    refuse_displaced((device,))
     return Clean(address=device.address, cleaning=device.extra_info.cleaning or Cleaning(kind=CleaningKind.RESET))
 
 

@@ -11,6 +11,7 @@ from laneway.domain.address import PciAddress
 from laneway.domain.device import Attach, Binding, PciDevice, Status
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.inventory import DevType, PciFunction
+from laneway.domain.tracking.displacement import refuse_displaced
 from laneway.domain.tracking.host_view import HostView
 from laneway.interfaces.host_changes import Prepare, VfSettings
 from laneway.interfaces.host_driver import Ability
@@ -57,6 +58,7 @@ def orders(
 ) -> list[Order]:
     """What has to be done for the allocated devices of a consumer, or for these of them. Raises as ``prepare``."""
     devices = _allocated(view, consumer, addresses)
+    refuse_displaced(devices)
     without = sorted(settings.keys() - {device.address for device in devices if device.dev_type is DevType.VF})
     if without:
         raise LanewayError(
