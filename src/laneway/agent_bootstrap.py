@@ -21,8 +21,10 @@ from laneway.compute.supervisor import Supervisor
 from laneway.config import Config, check_reload, find_state_path, load_config
 from laneway.contracts.agent_status import AgentStatus
 from laneway.contracts.status import HostStatus
-from laneway.domain.errors import LanewayError
+from laneway.domain.errors import Findings, LanewayError
 from laneway.domain.inventory import Inventory
+from laneway.domain.specs.device_spec import DeviceSpecs
+from laneway.domain.specs.device_spec_parser import Dialect, parse_device_specs
 from laneway.hosts.registry import open_driver
 from laneway.interfaces.host_driver import HostDriver
 
@@ -61,6 +63,17 @@ def host_status(source: Source) -> HostStatus:
             raise
         name, devices, readiness = agent.host, agent.devices, agent.readiness
     return HostStatus(host=name, database=str(files.database), agent=agent, devices=devices, readiness=readiness)
+
+
+def specs_in_force(source: Source, host: str) -> DeviceSpecs | None:
+    """The device specs by which the agent of this host works; None where none runs, or one that does not tell.
+
+    Raises LanewayError(no_permission), and LanewayError(not_supported) where another version runs.
+    """
+    agent = find_agent(source).read()
+    if agent is None or agent.device_spec is None or agent.host != host:
+        return None
+    return parse_device_specs(agent.device_spec, Findings(), dialect=Dialect(agent.dialect))
 
 
 def reload_agent(source: Source) -> AgentStatus:

@@ -13,6 +13,7 @@ from laneway.compute.resource_tracker import Updated
 from laneway.contracts.agent_status import AgentStatus, Problem, Trouble
 from laneway.contracts.answer import errors_json, problem_json, warning_json
 from laneway.domain.errors import LanewayError
+from laneway.domain.specs.device_spec import DeviceSpecs
 
 _BEFORE = {
     "config_warning": "Config",
@@ -55,6 +56,8 @@ class Reporter:
             updated_at=begun.at,
             devices=count_devices(first.view, begun.at),
             warnings=tuple(map(warning_json, first.warnings)),
+            device_spec=_texts(first.config.device_specs),
+            dialect=_dialect(first.config.device_specs),
             readiness=first.inventory.readiness,
         )
 
@@ -91,6 +94,8 @@ class Reporter:
             refused=refused,
             contradictions=tuple(map(problem_json, updated.contradictions)),
             warnings=tuple(map(warning_json, updated.warnings)),
+            device_spec=_texts(updated.config.device_specs),
+            dialect=_dialect(updated.config.device_specs),
             readiness=updated.inventory.readiness,
         )
         if before.failing is not None:
@@ -160,6 +165,15 @@ def _trouble(before: Trouble | None, errors: Sequence[Problem], now: datetime) -
     if before is not None and list(before.errors) == list(errors):
         return before
     return Trouble(since=now, errors=tuple(errors))
+
+
+def _texts(specs: DeviceSpecs) -> tuple[str, ...]:
+    return tuple(spec.source for spec in specs)
+
+
+def _dialect(specs: DeviceSpecs) -> str:
+    """All entries stand in one config; with none it makes no difference."""
+    return next((spec.dialect for spec in specs), "laneway")
 
 
 def _names(sources: Iterable[Path]) -> tuple[str, ...]:

@@ -48,6 +48,8 @@ class AgentStatus:
     ``updated_at`` is the last update that succeeded, ``failing`` why those since then did not.
     ``refused`` is why the config that is written now is not in force, ``contradictions`` what of
     the one in force speaks against the facts. ``watching``: events of the host bring updates.
+    ``device_spec`` are the entries in force as JSON texts, in the ``dialect`` of their config; None of
+    a version that did not tell.
     """
 
     pid: int
@@ -63,6 +65,8 @@ class AgentStatus:
     failing: Trouble | None = None
     refused: Trouble | None = None
     contradictions: tuple[Problem, ...] = ()
+    device_spec: tuple[str, ...] | None = None
+    dialect: str = "laneway"
     warnings: tuple[Problem, ...] = ()
     readiness: tuple[ReadinessNote, ...] = field(default=())
 

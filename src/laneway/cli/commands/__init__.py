@@ -21,6 +21,7 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
         "binding-profile": "Print what Neutron is told of a consumer's devices.",
         "adopt": "Take over virtual machines that run already.",
         "hook": "Let libvirt start only machines that own their devices.",
+        "import": "Take over what nova records of this host.",
         "cleanup": "Free the devices of consumers that are gone.",
         "cordon": "Keep a device from being claimed.",
         "uncordon": "Let a cordoned device be claimed again.",

@@ -17,13 +17,16 @@ def command(settings: Settings) -> int:
     """Hold the config against the host: what each entry admits, what it does not and why, and what is dangerous.
 
     All errors of a config are reported at once, each with its file and line; the exit status is 78 then. Hardware
-    that an entry names and the host lacks is noted, and is no error.
+    that an entry names and the host lacks is noted, and is no error. Devices in use that no entry admits any more are
+    named, and so is all that differs from the config by which an agent on this host works. Nothing is changed.
     """
-    from laneway.cli.host import open_host
+    from laneway.agent_bootstrap import specs_in_force
+    from laneway.cli.host import open_host, source_of
     from laneway.domain.tracking.config_check import check_config
 
     host = open_host(settings)
-    check = check_config(host.look(), host.config.aliases, host.warnings)
+    in_force = specs_in_force(source_of(settings), host.name)
+    check = check_config(host.look_at_stored(), host.config.aliases, host.warnings, in_force)
     if settings.as_json:
         from laneway.contracts.check import check_document
 
