@@ -78,10 +78,13 @@ class FakeKernel:
         self.unwilling: set[str] = set()
         """Drivers whose probe fails."""
         self.broken_resets: set[str] = set()
+        self.refused_modules: set[str] = set()
         self.vf_kernel: VfKernel = RunningVfKernel()
         self.answers: dict[str, Ended] = {}
         """What programs answer, by what their command begins with; there are no others but modprobe."""
         self.ran: list[str] = []
+        self.disks: dict[str, tuple[str, int]] = {}
+        """What the driver nvme finds on functions: a disk, with so many partitions."""
         for path, text in {
             "proc/sys/kernel/random/boot_id": BOOT_ID,
             "proc/sys/kernel/osrelease": "6.12.0",
@@ -114,9 +117,9 @@ class FakeKernel:
         )
 
     def tree(self) -> dict[str, str]:
-        """Every file and link below ``sys``, with what may change of them, to tell whether all is as it was."""
+        """Every file and link of sysfs and of udev, with what may change of them, to tell whether all is as it was."""
         found = {}
-        for folder, folders, files in os.walk(self.root / "sys"):
+        for folder, folders, files in (*os.walk(self.root / "sys"), *os.walk(self.root / "run")):
             for name in (*folders, *files):
                 path = Path(folder, name)
                 if path.is_symlink():
@@ -140,6 +143,24 @@ class FakeKernel:
 
     def close(self, pid: int = 4711) -> None:
         shutil.rmtree(self.root / f"proc/{pid}")
+
+    def find_disk(self, address: str) -> None:
+        """The driver nvme finds what is in ``disks``, if anything is."""
+        if address not in self.disks:
+            return
+        disk, partitions = self.disks[address]
+        controller = self._device(address).resolve() / "nvme/nvme0"
+        for number in range(partitions + 1):
+            name = f"{disk}p{number}" if number else disk
+            place = controller / disk / name if number else controller / disk
+            for folder in ("holders", "slaves"):
+                (place / folder).mkdir(parents=True)
+            (place / "dev").write_text(f"259:{number}\n")
+            if number:
+                (place / "partition").write_text(f"{number}\n")
+            block = self.root / "sys/class/block"
+            (block / name).symlink_to(os.path.relpath(place, block))
+        (controller / "state").write_text("live\n")
 
     def boot(self, boot_id: str) -> None:
         self.host.write("proc/sys/kernel/random/boot_id", boot_id)
@@ -166,7 +187,7 @@ class FakeKernel:
 
     def _modprobe(self, module: str) -> Ended:
         self.disturb(f"modprobe {module}", False)
-        if module not in VFIO_DRIVERS:
+        if module not in VFIO_DRIVERS or module in self.refused_modules:
             return Ended(
                 status=1, output=f"modprobe: FATAL: Module {module} not found in directory /lib/modules/6.12.0"
             )
@@ -307,6 +328,8 @@ class FakeKernel:
         folder.link(address, device)
         Directory(self.sysfs, device).link("driver", folder.path)
         (device / "uevent").write_text(f"DRIVER={driver}\n{(device / 'uevent').read_text()}")
+        if driver == "nvme":
+            self.find_disk(address)
         self._show_group(address)
         return True
 
@@ -315,11 +338,19 @@ class FakeKernel:
         if driver in VFIO_DRIVERS.values() and self._is_open(address):
             raise WouldBlockError
         device = self._device(address)
+        if (device / "nvme").exists():
+            self._lose_disk(device.resolve() / "nvme")
         (device / "driver").unlink()
         (self.root / DRIVERS_FOLDER / str(driver) / address).unlink()
         text = (device / "uevent").read_text()
         (device / "uevent").write_text(text.removeprefix(f"DRIVER={driver}\n"))
         self._show_group(address)
+
+    def _lose_disk(self, controllers: Path) -> None:
+        for link in list((self.root / "sys/class/block").iterdir()):
+            if controllers in link.resolve().parents:
+                link.unlink()
+        shutil.rmtree(controllers)
 
     def _show_group(self, address: str) -> None:
         """A group has its node as long as a member is on a driver for guests."""

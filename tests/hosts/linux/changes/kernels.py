@@ -56,17 +56,21 @@ def with_pf(kernel: FakeKernel, *, vfs: int = 0) -> FakeKernel:
 
 
 def with_disk(kernel: FakeKernel) -> FakeKernel:
-    """An NVMe disk with two partitions, on a host with udev. The disk is seen on whatever driver its function is."""
-    function = kernel.sysfs.function(DISK, "1b36", "0010", class_code="010802", driver="nvme", iommu_group=4)
-    function.attribute("reset", "")
-    place = str(function.path.relative_to(kernel.root / "sys/devices"))
-    kernel.host.disk("nvme0n1", f"{place}/nvme/nvme0", ["nvme0n1p1", "nvme0n1p2"])
-    for number in (1, 2):
-        kernel.host.write(f"sys/class/block/nvme0n1p{number}/partition", f"{number}\n")
-    kernel.host.write(f"sys/devices/{place}/nvme/nvme0/state", "live\n")
+    """An NVMe disk with two partitions, on a host with udev and nvme-cli."""
+    kernel.sysfs.function(DISK, "1b36", "0010", class_code="010802", driver="nvme", iommu_group=4).attribute(
+        "reset", ""
+    )
+    kernel.disks[DISK] = ("nvme0n1", 2)
+    kernel.find_disk(DISK)
     kernel.host.write("dev/nvme0", "")
     kernel.host.write("run/udev/control", "")
-    kernel.answers |= {"udevadm": Ended(status=0)}
+    (kernel.root / "run/udev/rules.d").mkdir()
+    kernel.answers |= {
+        "udevadm": Ended(status=0),
+        "nvme id-ctrl": Ended(status=0, output='{"oacs": 2, "fna": 0}'),
+        "nvme list-ns": Ended(status=0, output="[   0]:0x1"),
+        "nvme format": Ended(status=0),
+    }
     return kernel
 
 

@@ -23,7 +23,7 @@ DEVICE = f"sys/bus/pci/devices/{ADDRESS}"
 RESET = Cleaning(kind=CleaningKind.RESET)
 FORMAT = Cleaning(kind=CleaningKind.NVME_FORMAT, seconds=900.0)
 COMMAND = Cleaning(kind=CleaningKind.COMMAND, command=("/usr/local/bin/wipe", "--pci={address}", "-q"), seconds=30.0)
-TAKEN = Standing(driver="vfio-pci", override="vfio-pci", can_reset=True)
+TAKEN = Standing(driver="vfio-pci", override="vfio-pci", is_storage=True)
 
 
 NVME = PciFunction(
@@ -78,7 +78,7 @@ def test_a_format_loads_the_driver_where_it_is_not_loaded() -> None:
 
 
 def test_a_function_without_a_driver_is_without_one_afterwards() -> None:
-    kinds = [step.kind for step in planned(FORMAT, replace(NVME, driver=None), Standing(can_reset=True))]
+    kinds = [step.kind for step in planned(FORMAT, replace(NVME, driver=None), Standing(is_storage=True))]
     assert kinds == ["storage_guard", "driver_override", "bind", "clean", "unbind", "driver_override", "storage_guard"]
 
 
@@ -89,7 +89,7 @@ def test_a_command_for_storage_runs_under_the_guard() -> None:
 
 
 def test_a_command_for_anything_else_needs_no_guard() -> None:
-    assert [step.kind for step in planned(COMMAND, GPU)] == ["clean"]
+    assert [step.kind for step in planned(COMMAND, GPU, replace(TAKEN, is_storage=False))] == ["clean"]
 
 
 REFUSED = {

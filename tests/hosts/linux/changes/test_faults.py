@@ -10,6 +10,7 @@ import pytest
 from hosts.linux.changes.faults import Faults, ProcessEndsError
 from hosts.linux.changes.kernels import (
     CARD,
+    DISK,
     DISPLAY,
     FIRST_VF,
     PF,
@@ -20,10 +21,12 @@ from hosts.linux.changes.kernels import (
     prepare,
     release,
     with_card,
+    with_disk,
     with_display,
     with_pf,
 )
 from hosts.linux.fake_kernel import FakeKernel
+from laneway.domain.cleaning import Cleaning, CleaningKind
 from laneway.domain.errors import LanewayError
 from laneway.domain.inventory import Inventory
 from laneway.hosts.linux import LinuxHostDriver
@@ -31,6 +34,7 @@ from laneway.hosts.linux.changes import LinuxChanger
 from laneway.hosts.linux.tree import HostTree
 from laneway.interfaces.host_changes import (
     Action,
+    Clean,
     Ending,
     HostChangeError,
     Plan,
@@ -75,6 +79,11 @@ def _counted(count: int, *, autoprobe: bool) -> Actions:
     return lambda _driver: SetVfCount(address=at(PF), count=count, autoprobe=autoprobe)
 
 
+def _formatted(driver: LinuxHostDriver) -> Action:
+    do(driver, prepare(driver, DISK))
+    return Clean(address=at(DISK), cleaning=Cleaning(kind=CleaningKind.NVME_FORMAT))
+
+
 SCENARIOS = {
     "a card is prepared": Scenario(lambda root: with_card(FakeKernel(root)), lambda d: prepare(d, CARD)),
     "a card is released": Scenario(lambda root: with_card(FakeKernel(root)), _released(CARD)),
@@ -89,6 +98,8 @@ SCENARIOS = {
     ),
     "VFs are made": Scenario(lambda root: with_pf(FakeKernel(root)), _counted(3, autoprobe=False)),
     "VFs are made in place of others": Scenario(_odd_vfs, _counted(3, autoprobe=True)),
+    "a disk is released": Scenario(lambda root: with_disk(FakeKernel(root)), _released(DISK)),
+    "a disk is formatted": Scenario(lambda root: with_disk(FakeKernel(root)), _formatted),
     "VFs are removed": Scenario(_odd_vfs, _counted(0, autoprobe=False)),
 }
 
@@ -269,7 +280,7 @@ def _recover(changer: LinuxChanger, unfinished: Unfinished, endings: list[Ending
     endings.append(changer.recover(unfinished).ending)
 
 
-LAST_BUT_ONE: dict[type[Action], int] = {Prepare: 6, Release: 6, SetVfCount: 4}
+LAST_BUT_ONE: dict[type[Action], int] = {Prepare: 6, Release: 6, SetVfCount: 4, Clean: 9}
 """A point at which something is half done."""
 
 

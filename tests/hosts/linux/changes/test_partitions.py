@@ -58,9 +58,9 @@ def test_a_multipath_disk_that_another_function_leads_to_does_not(
     assert partitions_of(HostTree(host.root), ADDRESS) == []
 
 
-def test_a_host_without_block_devices_has_none(tmp_path: Path) -> None:
-    assert disks_of(HostTree(tmp_path), ADDRESS) == frozenset()
-    assert partitions_of(HostTree(tmp_path), ADDRESS) == []
+def test_what_cannot_be_read_is_not_taken_for_none(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        disks_of(HostTree(tmp_path), ADDRESS)
 
 
 def test_the_kernel_is_asked_as_linux_blkpg_h_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

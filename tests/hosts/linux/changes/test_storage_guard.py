@@ -8,7 +8,6 @@ from hosts.host_tree import HostTreeBuilder
 from hosts.linux.changes.played import Bench, PlayedPrograms
 from hosts.linux.changes.test_partitions import disk
 from laneway.domain.address import PciAddress
-from laneway.domain.inventory import DevType, PciFunction
 from laneway.hosts.linux.changes import steps
 from laneway.hosts.linux.changes.guard_rule import guard_rule
 from laneway.hosts.linux.changes.programs import Ended
@@ -17,7 +16,6 @@ from laneway.hosts.linux.changes.storage_guard import (
     forget_partitions,
     guarded,
     is_guarded,
-    is_storage,
     lift_guard,
     raise_guard,
     restoring,
@@ -47,22 +45,17 @@ def bench(host: HostTreeBuilder) -> Bench:
     return Bench(host.root, udev())
 
 
-@pytest.mark.parametrize(
-    ("class_code", "expected"), [("010802", True), ("010601", True), ("020000", False), (None, False)]
-)
-def test_storage_is_told_by_its_class(class_code: str | None, expected: bool) -> None:
-    function = PciFunction(
-        address=ADDRESS, vendor_id="1b36", product_id="0010", dev_type=DevType.PCI, class_code=class_code
-    )
-    assert is_storage(function) is expected
-
-
 # steps
 
 
 def test_the_guard_stands_around_the_binding() -> None:
     back = steps.set_override(ADDRESS, ADDRESS, None, "nvme")
     assert guarded([FIRST, BIND, back], {ADDRESS}) == (FIRST, *GUARDED, back)
+
+
+def test_a_vf_is_storage_as_its_pf_is() -> None:
+    bind = steps.bind(OTHER, ADDRESS, "nvme")
+    assert [step.kind for step in guarded([bind], {OTHER})] == [step.kind for step in GUARDED]
 
 
 def test_what_is_no_storage_needs_no_guard() -> None:

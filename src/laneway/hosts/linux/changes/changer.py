@@ -15,7 +15,7 @@ from laneway.hosts.linux.changes.means import Means
 from laneway.hosts.linux.changes.prepare import plan_prepare
 from laneway.hosts.linux.changes.release import kept, plan_release
 from laneway.hosts.linux.changes.steps import functions_of
-from laneway.hosts.linux.changes.storage_guard import guarded, is_guarded, is_storage
+from laneway.hosts.linux.changes.storage_guard import guarded, is_guarded
 from laneway.hosts.linux.changes.vf_count import plan_vf_count
 from laneway.hosts.linux.changes.vf_settings import VfSettingsSteps
 from laneway.hosts.linux.changes.vfio_drivers import plain_driver, variant_driver
@@ -152,8 +152,7 @@ class LinuxChanger:
 
     def _guarded(self, steps: tuple[Step, ...], facts: HostFacts) -> tuple[Step, ...]:
         """The host does not read the disks that it gets back."""
-        functions = (facts.inventory.by_address.get(address) for address in facts.standings)
-        storage = {function.address for function in functions if function is not None and is_storage(function)}
+        storage = {address for address, standing in facts.standings.items() if standing.is_storage}
         return guarded(steps, storage, [address for address in sorted(storage) if is_guarded(self.tree, address)])
 
     def _facts(self, inventory: Inventory, addresses: Sequence[PciAddress]) -> HostFacts:

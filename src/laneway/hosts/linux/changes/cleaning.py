@@ -15,7 +15,7 @@ from laneway.hosts.linux.changes.facts import HostFacts
 from laneway.hosts.linux.changes.nvme_format import NvmeError, format_namespaces
 from laneway.hosts.linux.changes.refusals import require_closed, require_function, require_unused
 from laneway.hosts.linux.changes.reset import reset_function
-from laneway.hosts.linux.changes.storage_guard import is_storage, lift_guard, raise_guard
+from laneway.hosts.linux.changes.storage_guard import lift_guard, raise_guard
 from laneway.hosts.linux.changes.virtual_functions import require_removable_vfs
 from laneway.interfaces.host_changes import Clean, Step
 
@@ -40,7 +40,7 @@ def plan_cleaning(action: Clean, facts: HostFacts, *, nvme_is_loaded: bool) -> t
     if kind is CleaningKind.NVME_FORMAT:
         _require_nvme(function, action.cleaning)
     course = Course(facts.standings)
-    is_guarded = kind is not CleaningKind.RESET and is_storage(function)
+    is_guarded = kind is not CleaningKind.RESET and facts.standings[address].is_storage
     if is_guarded:
         course.add(raise_guard(address))
     if kind is CleaningKind.NVME_FORMAT:

@@ -15,6 +15,7 @@ from laneway.hosts.linux.device_directory import read_attribute
 from laneway.hosts.linux.tree import HostTree
 
 _NO_OVERRIDE = "(null)"
+_STORAGE = "0x01"
 _VF_LINK = "virtfn"
 
 
@@ -40,6 +41,7 @@ class FunctionFiles:
             if "sriov_drivers_autoprobe" in names
             else None,
             can_reset="reset" in names,
+            is_storage="class" in names and self._text(address, "class").startswith(_STORAGE),
             vfs=self._vfs(address, names),
             group=self._group(address) if "iommu_group" in names else None,
         )

@@ -1,18 +1,24 @@
 """Partitions that the kernel found on a disk: it is told to forget them, and the disk is not touched."""
 
+# Paths are strings, as in ``tree``.
+# ruff: noqa: PTH115, PTH208
+
 import array
 import fcntl
 import os
+import re
 import struct
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from laneway.domain.address import PciAddress
-from laneway.domain.errors import LanewayError
-from laneway.hosts.linux.block_devices import BlockDevices, read_block_devices
-from laneway.hosts.linux.function_paths import FunctionPaths
-from laneway.hosts.linux.listing import DEVICES
+from laneway.hosts.linux.device_directory import read_attribute
 from laneway.hosts.linux.tree import HostTree
+
+_BLOCK = "sys/class/block"
+_MULTIPATH_WAY = re.compile(r"nvme(\d+)c\d+n(\d+)")
+"""One way to a disk of native NVMe multipath, which itself is no child of any function."""
 
 # include/uapi/linux/blkpg.h
 _BLKPG = 0x1269
@@ -29,37 +35,40 @@ class Partition(NamedTuple):
 
 
 def disks_of(tree: HostTree, address: PciAddress) -> frozenset[str]:
-    """The block devices, partitions among them, that hang on this function and on no other."""
-    return frozenset(_of(_blocks(tree), address))
+    """The block devices, partitions among them, that hang on this function and on no other. Raises OSError."""
+    return frozenset(_of(_places(tree), address))
 
 
 def partitions_of(tree: HostTree, address: PciAddress) -> list[Partition]:
-    """The partitions of these disks."""
-    blocks = _blocks(tree)
+    """The partitions of these disks. Raises OSError."""
+    places = _places(tree)
     found = []
-    for name in sorted(_of(blocks, address)):
-        number = (tree.text(f"sys/class/block/{name}/partition") or "").strip()
-        if blocks is not None and blocks.is_partition(name) and number.isdecimal():
-            found.append(Partition(blocks.paths[name].split("/")[-2], int(number)))
+    for name in sorted(_of(places, address)):
+        disk = _parent(places[name])
+        if disk in places:
+            found.append(Partition(disk, int(read_attribute(f"{tree.root}{_BLOCK}/{name}/partition"))))
     return found
 
 
-def _blocks(tree: HostTree) -> BlockDevices | None:
-    return read_block_devices(tree, FunctionPaths(dict(_places(tree))))
+def _places(tree: HostTree) -> dict[str, str]:
+    """All block devices, with their places in the device tree. What cannot be read is an error, and never none."""
+    return {name: os.readlink(f"{tree.root}{_BLOCK}/{name}") for name in os.listdir(tree.root + _BLOCK)}
 
 
-def _of(blocks: BlockDevices | None, address: PciAddress) -> Iterator[str]:
-    if blocks is not None:
-        yield from (name for name, functions in blocks.functions.items() if functions == {address})
+def _of(places: Mapping[str, str], address: PciAddress) -> Iterator[str]:
+    ways = defaultdict(list)
+    for name, place in places.items():
+        way = _MULTIPATH_WAY.fullmatch(name)
+        if way:
+            ways[f"nvme{way[1]}n{way[2]}"].append(place)
+    for name, place in places.items():
+        disk = _parent(place) if _parent(place) in places else name
+        if all(f"/{address}/" in way for way in ways.get(disk, [place])):
+            yield name
 
 
-def _places(tree: HostTree) -> Iterator[tuple[PciAddress, str]]:
-    """All functions, as one disk may hang on several."""
-    for name in tree.names(DEVICES) or ():
-        try:
-            yield PciAddress.parse(name), tree.real(f"{DEVICES}/{name}")
-        except LanewayError:
-            continue
+def _parent(place: str) -> str:
+    return place.split("/")[-2]
 
 
 def forget_partition(node: str, number: int) -> None:

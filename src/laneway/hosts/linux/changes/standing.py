@@ -12,7 +12,8 @@ class Standing:
 
     ``vf_count`` and ``autoprobe`` (``sriov_drivers_autoprobe``) are None where the function has no
     such attribute. ``vfs`` stand in the order of their indices, ``group`` are all members of its
-    IOMMU group, itself among them; it is None without an IOMMU.
+    IOMMU group, itself among them; it is None without an IOMMU. ``is_storage``: of class 01, mass
+    storage (PCI Code and ID Assignment Specification).
     """
 
     driver: str | None = None
@@ -21,6 +22,7 @@ class Standing:
     total_vfs: int | None = None
     autoprobe: bool | None = None
     can_reset: bool = False
+    is_storage: bool = False
     vfs: tuple[PciAddress, ...] = ()
     group: tuple[PciAddress, ...] | None = None
 

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from laneway.domain.address import PciAddress
-from laneway.domain.inventory import PciFunction
 from laneway.domain.tracking.blocking import is_vfio_driver
 from laneway.hosts.linux.changes.guard_rule import guard_rule, rule_file
 from laneway.hosts.linux.changes.partitions import Partition, disks_of, partitions_of
@@ -25,7 +24,6 @@ STORAGE_GUARD = "storage_guard"
 FORGET_PARTITIONS = "forget_partitions"
 
 _RAISED, _LIFTED = "raised", "lifted"
-_STORAGE = "01"
 _UDEV_CONTROL = "run/udev/control"
 """The socket of a udev daemon that runs."""
 
@@ -40,11 +38,6 @@ _QUIET_SECONDS = 2.0
 _MOMENT_SECONDS = 0.25
 _BUSY_SECONDS = 10.0
 """How long udev, or whoever else looks at a new partition, may have it open."""
-
-
-def is_storage(function: PciFunction) -> bool:
-    """Class 01: mass storage (PCI Code and ID Assignment Specification)."""
-    return function.class_code is not None and function.class_code.startswith(_STORAGE)
 
 
 def raise_guard(function: PciAddress) -> Step:
@@ -86,28 +79,34 @@ def is_guarded(tree: HostTree, function: PciAddress) -> bool:
 
 
 def guarded(
-    steps: Sequence[Step], storage: Collection[PciAddress], standing: Collection[PciAddress] = ()
+    steps: Sequence[Step], storage: Collection[PciAddress], left: Collection[PciAddress] = ()
 ) -> tuple[Step, ...]:
-    """The steps, with the guard around each that binds a function of ``storage`` to a driver of the host.
+    """The steps, with the guard around each that binds a function of ``storage``, or a VF of one, to the host's driver.
 
-    ``standing`` are functions whose guard a process that ended has left: it is lifted, whatever is done.
+    ``left`` are functions whose guard was left by a process that ended: it is lifted in any case.
     """
-    left = [function for function in standing if function in storage]
     return tuple(_guarded(steps, storage, left))
 
 
 def _guarded(steps: Sequence[Step], storage: Collection[PciAddress], left: Collection[PciAddress]) -> Iterator[Step]:
     lifted = set()
     for step in steps:
-        if step.kind != Kind.BIND or is_vfio_driver(step.value or "") or function_of(step) not in storage:
+        if _gives_disk_to_host(step, storage):
+            function = function_of(step)
+            lifted.add(function)
+            yield from (raise_guard(function), step, forget_partitions(function), lift_guard(function))
+        else:
             yield step
-            continue
-        function = function_of(step)
-        lifted.add(function)
-        yield from (raise_guard(function), step, forget_partitions(function), lift_guard(function))
     for function in left:
         if function not in lifted:
             yield from (forget_partitions(function), lift_guard(function))
+
+
+def _gives_disk_to_host(step: Step, storage: Collection[PciAddress]) -> bool:
+    """A VF that was taken away with its PF is not there to be asked what it is: it is what its PF is."""
+    if step.kind != Kind.BIND or is_vfio_driver(step.value or ""):
+        return False
+    return step.address in storage or function_of(step) in storage
 
 
 def restoring(step: Step) -> Step:
