@@ -67,6 +67,13 @@ def test_every_namespace_is_formatted_within_the_time_that_is_left(host: HostTre
     ]
 
 
+def test_warnings_around_the_answer_do_not_matter(host: HostTreeBuilder) -> None:
+    answer = controller()
+    bench = Bench(host.root, programs(said(f"Warning: old firmware\n{answer.output}\n")))
+    format_namespaces(ADDRESS, bench.bench, 600.0)
+    assert len(formats(bench)) == 1
+
+
 def test_keys_are_erased_where_the_controller_can(host: HostTreeBuilder) -> None:
     bench = Bench(host.root, programs(controller(fna=0x4)))
     format_namespaces(ADDRESS, bench.bench, 600.0)

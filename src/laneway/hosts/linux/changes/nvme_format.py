@@ -46,14 +46,12 @@ def format_namespaces(function: PciAddress, bench: "Workbench", seconds: float) 
         raise NvmeError(f"{controller} has no namespace; its last guest may have deleted or detached them")
     if abilities & _MANAGES_NAMESPACES:
         _require_all_attached(function, bench, nvme, namespaces)
-    for namespace in [_ALL] if attributes & _FORMATS_ALL_AT_ONCE else namespaces:
-        nvme.format(
-            namespace,
-            block_format=_block_format(nvme.ask("id-ns", f"--namespace-id={namespaces[0]}"))
-            if namespace == _ALL
-            else None,
-            erase=_ERASE_KEYS if attributes & _CAN_ERASE_KEYS else _ERASE_DATA,
-        )
+    erase = _ERASE_KEYS if attributes & _CAN_ERASE_KEYS else _ERASE_DATA
+    if attributes & _FORMATS_ALL_AT_ONCE:
+        nvme.format(_ALL, erase=erase, block_format=_block_format(nvme.ask("id-ns", f"--namespace-id={namespaces[0]}")))
+        return
+    for namespace in namespaces:
+        nvme.format(namespace, erase=erase)
 
 
 def _controller(function: PciAddress, bench: "Workbench") -> str:
@@ -101,10 +99,10 @@ class _Nvme:
         self._end = end
 
     def ask(self, command: str, *options: str) -> dict[str, object]:
-        """What a command says as JSON."""
+        """What a command says as JSON, without the warnings around it."""
         text = self._run([command, self._node, *options, "--output-format=json"], self._left(_ASK_SECONDS))
         try:
-            told = json.loads(text)
+            told = json.loads(text[text.find("{") : text.rfind("}") + 1])
         except ValueError:
             told = None
         if not isinstance(told, dict):
@@ -116,7 +114,7 @@ class _Nvme:
         text = self._run(["list-ns", self._node, *options], self._left(_ASK_SECONDS))
         return [int(number, 16) for number in _NAMESPACE.findall(text)]
 
-    def format(self, namespace: int, *, block_format: int | None, erase: int) -> None:
+    def format(self, namespace: int, *, erase: int, block_format: int | None = None) -> None:
         left = self._left()
         which = "all namespaces" if namespace == _ALL else f"namespace {namespace}"
         self._bench.progress(f"formatting {which} of {self.controller}, within {left:.0f} s")
