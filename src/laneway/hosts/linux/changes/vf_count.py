@@ -32,7 +32,7 @@ def plan_vf_count(action: SetVfCount, facts: HostFacts) -> tuple[Step, ...]:
             raise LanewayError(
                 ErrorCode.NOT_SUPPORTED,
                 f"{pf} is {f'on {standing.driver}' if standing.driver else 'without a driver'}: only its own driver "
-                f"makes VFs; 'laneway release {pf}' gives it back to that",
+                f"makes VFs; 'laneway release --device {pf}' gives it back to that",
                 {"address": str(pf), "driver": standing.driver},
             )
         require_removable_vfs(facts, pf, on_vfio=True)
