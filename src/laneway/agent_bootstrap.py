@@ -6,6 +6,7 @@ The store and the use cases are imported when the config has turned out to be go
 import os
 import sys
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -27,9 +28,13 @@ from laneway.domain.specs.device_spec import DeviceSpecs
 from laneway.domain.specs.device_spec_parser import Dialect, parse_device_specs
 from laneway.hosts.registry import open_driver
 from laneway.interfaces.host_driver import HostDriver
+from laneway.openstack.placement_client import open_placement
+from laneway.openstack.provider_reporting import ReportingOff, ReportingOn
+from laneway.openstack.service import Access
 
 if TYPE_CHECKING:
     from laneway.fleet.control_plane import ControlPlane
+    from laneway.interfaces.placement import ProviderReporter
     from laneway.store.sql import SqlStore
 
 ACTOR = "laneway agent"
@@ -117,6 +122,15 @@ class AgentParts:
 
     def host_name(self, config: Config, inventory: Inventory) -> str:
         return host_name(config, inventory, self._source)
+
+    def provider_reporter(self, config: Config) -> "ProviderReporter | None":
+        """Who reports to Placement; with reporting off, who makes sure that it was never on, if Placement is known."""
+        access = Access(nova_conf=tuple(self._source.nova_conf), cloud=config.cloud)
+        if config.report_in_placement:
+            return ReportingOn(partial(open_placement, access), config.root_provider)
+        if access.nova_conf or access.cloud is not None:
+            return ReportingOff(partial(open_placement, access), config.root_provider)
+        return None
 
     def open_files(self, config: Config) -> AgentFiles:
         return AgentFiles(self._database(config))

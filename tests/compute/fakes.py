@@ -20,6 +20,7 @@ from laneway.domain.specs.device_spec_parser import parse_device_specs
 from laneway.domain.tracking.host_view import IommuGroups
 from laneway.fleet.control_plane import ControlPlane
 from laneway.interfaces.host_driver import Ability, DriverCapabilities, HotplugEvents
+from laneway.interfaces.placement import ProviderReporter
 from laneway.store.memory import MemoryStore, MemoryTransaction
 
 BOOT = "3f0c"
@@ -91,6 +92,8 @@ class FakeParts:
         self.opened: list[str] = []
         self.rules: list[IommuGroups] = []
         self.files = AgentFiles(folder / "laneway.db")
+        self.reporter: ProviderReporter | None = None
+        self.reported_for: list[bool] = []
 
     def load_config(self) -> Config:
         if isinstance(self.written, LanewayError):
@@ -112,6 +115,10 @@ class FakeParts:
 
     def host_name(self, config: Config, inventory: Inventory) -> str:
         return config.host or inventory.host or "here"
+
+    def provider_reporter(self, config: Config) -> ProviderReporter | None:
+        self.reported_for.append(config.report_in_placement)
+        return self.reporter
 
     def open_files(self, config: Config) -> AgentFiles:
         self.opened.append("files")

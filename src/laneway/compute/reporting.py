@@ -20,6 +20,7 @@ _BEFORE = {
     "config_refused": "The config that is written now is refused",
     "config_contradicted": "The config in force contradicts the host",
     "update_failed": "The host cannot be brought up to date",
+    "placement_failed": "Placement is not told how the devices stand",
     "watch_failed": "Hot plug is not noticed",
 }
 """What the sentence of a problem begins with, by event."""
@@ -59,6 +60,7 @@ class Reporter:
             device_spec=_texts(first.config.device_specs),
             dialect=_dialect(first.config.device_specs),
             readiness=first.inventory.readiness,
+            placement_failing=_trouble(None, _errors(first.placement_error), begun.at),
         )
 
     def started(self) -> None:
@@ -73,6 +75,7 @@ class Reporter:
             driver=self.status.driver,
         )
         self._say_problems(logging.WARNING, "config_warning", self.status.warnings)
+        self._say_placement(None)
         for note in self.status.readiness:
             if note.severity != "info":
                 message = f"{note.message}; {note.remedy}" if note.remedy else note.message or note.code
@@ -97,11 +100,13 @@ class Reporter:
             device_spec=_texts(updated.config.device_specs),
             dialect=_dialect(updated.config.device_specs),
             readiness=updated.inventory.readiness,
+            placement_failing=_trouble(before.placement_failing, _errors(updated.placement_error), now),
         )
         if before.failing is not None:
             self._log.say(logging.INFO, "update_recovered", "The host could be brought up to date again.")
         self._say_config(before, adopted=updated.adopted)
         self._say_devices(updated)
+        self._say_placement(before.placement_failing)
 
     def failed(self, error: LanewayError) -> None:
         """An update did not succeed: everything stays as it was, until the next one."""
@@ -140,6 +145,13 @@ class Reporter:
         new = [warning for warning in now.warnings if warning not in before.warnings]
         self._say_problems(logging.WARNING, "config_warning", new)
 
+    def _say_placement(self, before: Trouble | None) -> None:
+        now = self.status.placement_failing
+        if now is not None and now != before:
+            self._say_problems(logging.ERROR, "placement_failed", now.errors)
+        if now is None and before is not None:
+            self._log.say(logging.INFO, "placement_recovered", "Placement is told again how the devices stand.")
+
     def _say_devices(self, updated: Updated[C]) -> None:
         tracked = frozenset(updated.view.addresses())
         changes = {
@@ -156,6 +168,10 @@ class Reporter:
     def _say_problems(self, level: int, event: str, problems: Iterable[Problem]) -> None:
         for problem in problems:
             self._log.say(level, event, f"{_BEFORE[event]}: {problem['message']}", code=problem["code"])
+
+
+def _errors(error: LanewayError | None) -> Sequence[Problem]:
+    return () if error is None else errors_json(error)
 
 
 def _trouble(before: Trouble | None, errors: Sequence[Problem], now: datetime) -> Trouble | None:

@@ -5,12 +5,13 @@ from typing import Generic, Protocol
 
 from laneway.compute.host_config import C, check_on_host
 from laneway.domain.address import PciAddress
-from laneway.domain.errors import ConfigProblem, Findings, LanewayError
+from laneway.domain.errors import ConfigError, ConfigProblem, Findings, LanewayError
 from laneway.domain.inventory import Inventory
 from laneway.domain.report import HostReport
 from laneway.domain.tracking.host_view import HostView
 from laneway.interfaces.control_plane import ControlPlane
 from laneway.interfaces.host_driver import HostDriver
+from laneway.interfaces.placement import ProviderReporter
 
 
 class HostParts(Protocol[C]):
@@ -28,6 +29,9 @@ class HostParts(Protocol[C]):
     def host_name(self, config: C, inventory: Inventory) -> str:
         """What the control plane knows the host as."""
 
+    def provider_reporter(self, config: C) -> ProviderReporter | None:
+        """Who tells Placement how the devices stand; None where nobody is to."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Updated(Generic[C]):
@@ -36,7 +40,7 @@ class Updated(Generic[C]):
     ``config`` is the one in force, ``adopted``: since this update; ``refused`` is why the one that
     is written now is not.
     ``contradictions`` are entries in force that facts of today speak against; ``expired`` are the
-    devices of claims whose time was over.
+    devices of claims whose time was over. ``placement_error`` is why Placement does not know how they stand.
     """
 
     host: str
@@ -48,6 +52,7 @@ class Updated(Generic[C]):
     adopted: bool = False
     refused: LanewayError | None = None
     expired: tuple[PciAddress, ...] = ()
+    placement_error: LanewayError | None = None
 
 
 class ResourceTracker(Generic[C]):
@@ -57,6 +62,7 @@ class ResourceTracker(Generic[C]):
         self._parts = parts
         self._config = config
         self._plane = parts.connect(config)
+        self._reporter = parts.provider_reporter(config)
         self.driver = driver
 
     @classmethod
@@ -73,7 +79,10 @@ class ResourceTracker(Generic[C]):
         findings = check_on_host(config, inventory)
         findings.raise_errors()
         tracker = cls(parts, config, driver)
-        return tracker, tracker._sync(inventory, findings)
+        first = tracker._sync(inventory, findings)
+        if isinstance(first.placement_error, ConfigError):
+            raise first.placement_error
+        return tracker, first
 
     def update(self) -> Updated[C]:
         """Reads the config and the host anew. A config that is wrong is refused, and the last good one stays in force.
@@ -95,17 +104,29 @@ class ResourceTracker(Generic[C]):
         if config != self._config:
             check_on_host(config, inventory).raise_errors()
             self._plane = self._parts.connect(config)
+            self._reporter = self._parts.provider_reporter(config)
             self._config = config
 
     def _sync(self, inventory: Inventory, findings: Findings) -> Updated[C]:
         host = self._parts.host_name(self._config, inventory)
         outcome = self._plane.sync(host, HostReport(inventory, self._config.device_specs))
+        view = outcome.tracker.view
         return Updated(
             host=host,
             config=self._config,
             inventory=inventory,
-            view=outcome.tracker.view,
+            view=view,
             warnings=tuple(findings.warnings),
             contradictions=tuple(findings.errors),
             expired=outcome.changed,
+            placement_error=self._report(host, view),
         )
+
+    def _report(self, host: str, view: HostView) -> LanewayError | None:
+        """What keeps Placement from knowing how the devices stand: it is told again at the next update."""
+        if self._reporter is not None:
+            try:
+                self._reporter.report(host, view)
+            except LanewayError as error:
+                return error
+        return None

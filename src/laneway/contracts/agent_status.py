@@ -46,6 +46,7 @@ class AgentStatus:
     """How a service stands after its last update.
 
     ``updated_at`` is the last update that succeeded, ``failing`` why those since then did not.
+    ``placement_failing`` is why Placement is not told how the devices stand.
     ``refused`` is why the config that is written now is not in force, ``contradictions`` what of
     the one in force speaks against the facts. ``watching``: events of the host bring updates.
     ``device_spec`` are the entries in force as JSON texts, in the ``dialect`` of their config; None of
@@ -63,6 +64,7 @@ class AgentStatus:
     devices: DeviceCounts
     schema: str = AGENT_SCHEMA
     failing: Trouble | None = None
+    placement_failing: Trouble | None = None
     refused: Trouble | None = None
     contradictions: tuple[Problem, ...] = ()
     device_spec: tuple[str, ...] | None = None
@@ -73,7 +75,7 @@ class AgentStatus:
     @property
     def is_well(self) -> bool:
         """Whether nothing of it waits for a person."""
-        return not (self.failing or self.refused or self.contradictions)
+        return not (self.failing or self.placement_failing or self.refused or self.contradictions)
 
 
 def encode_agent_status(status: AgentStatus) -> bytes:

@@ -1,10 +1,12 @@
 """Laneway with the real Placement: every request that the client makes, and what it makes of the answers."""
 
+import json
 import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from signal import SIGTERM
 from typing import Any
 from uuid import uuid4
 
@@ -13,7 +15,8 @@ from keystoneauth1.adapter import Adapter
 from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
 
-from domain.hosts import PLAIN, allocate, function, give_back, pf, take, tracker, vf, wants
+from compute.agent_process import HostFolder
+from domain.hosts import PLAIN, allocate, function, give_back, inventory, pf, take, tracker, vf, wants
 from interfaces.fake_placement import NAMES
 from laneway.domain.errors import ConfigError, ErrorCode, LanewayError
 from laneway.domain.requests.request import DeviceRequest
@@ -106,6 +109,15 @@ class Compute:
 @pytest.fixture
 def compute(http: OpenedService, client: PlacementClient) -> Compute:
     return Compute(http, client)
+
+
+class NovaHost(HostFolder):
+    """A host whose config is a ``nova.conf``."""
+
+    @property
+    def options(self) -> list[str]:
+        by_nova = ["--nova-conf", str(self.config.with_name("nova.conf"))]
+        return [*by_nova, "--snapshot", str(self.snapshot), "--state", str(self.state / "laneway.db")]
 
 
 def some(total: int, reserved: int = 0) -> ResourceInventory:
@@ -411,6 +423,25 @@ def test_a_service_that_does_not_let_us_in_or_is_not_there(placement: str, why: 
     with pytest.raises(LanewayError, match=re.escape(why)) as caught:
         PlacementClient(service).tree("node")
     assert caught.value.code is ErrorCode.PLACEMENT_UNREACHABLE
+
+
+def test_an_agent_reports_with_nova_s_own_config(compute: Compute, tmp_path: Path) -> None:
+    """P1, P7: the whole service, by its command; turned off it does not start again."""
+    folder = NovaHost(tmp_path)
+    folder.describe(inventory(CARD, PF, *VFS))
+    by_nova = access_by_nova_conf(tmp_path).nova_conf[0]
+    entries = [*ALL, {"address": "0000:99:00.0"}]
+    pci = "[pci]\n" + "".join(f"device_spec = {json.dumps(entry)}\n" for entry in entries)
+    text = by_nova.read_text() + f"[DEFAULT]\nhost = {compute.name}\n{pci}"
+    by_nova.write_text(text + "report_in_placement = true\n")
+    with folder.agent() as agent:
+        agent.next("started")
+        assert sorted(compute.providers()) == ["0000:3B:00.0", "0000:81:00.0"]
+        assert agent.end(SIGTERM) == 0
+    by_nova.write_text(text)
+    refused = folder.failing_agent()
+    assert refused.returncode == 78
+    assert "report_in_placement is off, but Placement has 2 PCI devices" in refused.stderr
 
 
 def test_an_inventory_that_others_gave_more_of_its_kind_is_set_right(compute: Compute) -> None:
