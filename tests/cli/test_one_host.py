@@ -34,6 +34,7 @@ def test_devices_lists_every_function_for_a_program(gpu_server: ExampleHost) -> 
         "tags": {},
         "entry": 0,
         "blocked_by": [],
+        "prepared": False,
     }
     assert by_address["0000:03:00.0"]["device"]["blocked_by"][0]["code"] == "in_use_by"
     assert by_address["0000:00:1c.0"]["device"] is None

@@ -13,7 +13,10 @@ GONE = BlockReason("gone", "the host has no such function any more")
 
 
 def function_views(host: HostView) -> list[FunctionView]:
-    """All functions of the host, and held devices that it no longer has, in order of address."""
+    """All functions of the host, and devices that it does not have: held ones, and VFs whose PF is prepared.
+
+    In order of address.
+    """
     functions = host.report.inventory.by_address
     tracked = set(host.addresses())
     views = {
@@ -27,6 +30,8 @@ def function_views(host: HostView) -> list[FunctionView]:
     for address, device in host.held.items():
         if address not in views:
             views[address] = FunctionView(function=device.function, device=_device_view(host, address, GONE))
+    for address, device in host.placeholders.items():
+        views[address] = FunctionView(function=device.function, device=_device_view(host, address))
     return [views[address] for address in sorted(views)]
 
 

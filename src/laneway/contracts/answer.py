@@ -8,6 +8,7 @@ from laneway.domain.address import PciAddress
 from laneway.domain.config_entry import shown
 from laneway.domain.device import BlockReason, TagValue
 from laneway.domain.errors import ConfigError, ConfigProblem, LanewayError
+from laneway.domain.tracking.drift import Drift
 from laneway.domain.tracking.host_view import HostView
 from laneway.domain.tracking.pools import Pool
 
@@ -54,6 +55,10 @@ def warning_json(problem: ConfigProblem) -> Json:
         "remedy": problem.remedy,
         "place": problem.place,
     }
+
+
+def drift_json(drift: Drift) -> Json:
+    return {"code": drift.code, "address": str(drift.address), "message": drift.message}
 
 
 def block_json(reason: BlockReason) -> Json:

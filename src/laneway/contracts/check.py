@@ -2,20 +2,28 @@
 
 from collections.abc import Sequence
 
-from laneway.contracts.answer import Json, block_json, warning_json
+from laneway.contracts.answer import Json, block_json, drift_json, warning_json
 from laneway.contracts.codec import to_plain
 from laneway.domain.device import PciDevice
 from laneway.domain.inventory import ReadinessNote
 from laneway.domain.tracking.config_changes import Changes, Orphan, Retagged
 from laneway.domain.tracking.config_check import AliasCheck, ConfigCheck, Danger, EntryCheck
+from laneway.domain.tracking.drift import Drift
 
 CHECK_SCHEMA = "laneway.check/1"
 
 
 def check_document(
-    host: str, sources: Sequence[object], check: ConfigCheck, readiness: Sequence[ReadinessNote]
+    host: str,
+    sources: Sequence[object],
+    check: ConfigCheck,
+    readiness: Sequence[ReadinessNote],
+    drift: Sequence[Drift] = (),
 ) -> Json:
-    """The check of a config without errors; one with errors is answered by them."""
+    """The check of a config without errors; one with errors is answered by them.
+
+    ``drift`` is where the host does not stand as it is recorded.
+    """
     return {
         "schema": CHECK_SCHEMA,
         "ok": True,
@@ -28,6 +36,7 @@ def check_document(
         "orphans": [_orphan_json(orphan) for orphan in check.orphans],
         "deferred": [_retagged_json(device) for device in check.deferred],
         "changes": None if check.changes is None else _changes_json(check.changes),
+        "drift": [drift_json(one) for one in drift],
         "readiness": to_plain(readiness),
     }
 

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from laneway.contracts.agent_status import AgentStatus, DeviceCounts
-from laneway.contracts.answer import Json
+from laneway.contracts.answer import Json, drift_json
 from laneway.contracts.codec import to_plain
 from laneway.domain.inventory import ReadinessNote
+from laneway.domain.tracking.drift import Drift
 
 STATUS_SCHEMA = "laneway.status/1"
 RELOAD_SCHEMA = "laneway.reload/1"
@@ -14,18 +15,22 @@ RELOAD_SCHEMA = "laneway.reload/1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostStatus:
-    """``agent`` is None where none runs. ``devices`` are counted now, or by the agent where the host cannot be read."""
+    """``agent`` is None where none runs. ``devices`` are counted now, or by the agent where the host cannot be read.
+
+    ``drift`` is where the host does not stand as it is recorded.
+    """
 
     host: str
     database: str
     agent: AgentStatus | None
     devices: DeviceCounts
     readiness: Sequence[ReadinessNote]
+    drift: Sequence[Drift] = ()
 
     @property
     def is_well(self) -> bool:
-        """Whether an agent runs, and nothing of it waits for a person."""
-        return self.agent is not None and self.agent.is_well
+        """Whether an agent runs, and nothing waits for a person."""
+        return self.agent is not None and self.agent.is_well and not self.drift
 
 
 def status_document(status: HostStatus) -> Json:
@@ -36,6 +41,7 @@ def status_document(status: HostStatus) -> Json:
         "database": status.database,
         "agent": None if status.agent is None else _agent_json(status.agent),
         "devices": to_plain(status.devices),
+        "drift": [drift_json(one) for one in status.drift],
         "readiness": to_plain(status.readiness),
     }
 

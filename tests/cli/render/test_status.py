@@ -9,7 +9,9 @@ from laneway.cli.render.screen import PLAIN, Screen
 from laneway.cli.render.status import reload_page, status_page
 from laneway.contracts.agent_status import AgentStatus, DeviceCounts, Trouble
 from laneway.contracts.status import HostStatus
+from laneway.domain.address import PciAddress
 from laneway.domain.inventory import ReadinessNote
+from laneway.domain.tracking.drift import Drift
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 COUNTS = DeviceCounts(counted_at=NOON, by_status={"available": 3, "claimed": 1}, blocked=1)
@@ -102,6 +104,15 @@ def test_the_readiness_of_the_host_stands_below() -> None:
     note = ReadinessNote(code="iommu_off", severity="error", message="there is no IOMMU", remedy="turn it on")
     status = HostStatus(host="gpu-1", database="x", agent=AGENT, devices=COUNTS, readiness=[note])
     assert status_page(status, PLAIN)[-3:] == ["Readiness", "  error    there is no IOMMU", "           turn it on"]
+
+
+def test_what_is_not_as_recorded_makes_it_wrong_with_or_without_an_agent() -> None:
+    drift = [Drift("not_in_vm", PciAddress.parse("0000:3b:00.0"), "db-1 runs without it")]
+    for agent in (AGENT, None):
+        status = HostStatus(host="gpu-1", database="x", agent=agent, devices=COUNTS, readiness=(), drift=drift)
+        shown = status_page(status, PLAIN)
+        assert shown[-3:] == ["", "Not as recorded", "  0000:3b:00.0: db-1 runs without it"]
+        assert "all is well" not in shown[0]
 
 
 def test_a_reload_tells_what_is_in_force_and_what_is_noteworthy() -> None:

@@ -9,12 +9,13 @@ from laneway.cli.render.screen import Screen, Tone
 from laneway.domain.address import PciAddress
 from laneway.domain.errors import ConfigProblem
 from laneway.domain.tracking.config_check import AliasCheck, ConfigCheck, EntryCheck
+from laneway.domain.tracking.drift import Drift
 
 _INDENT = " " * 2
 
 
-def check_page(sources: Sequence[object], check: ConfigCheck, screen: Screen) -> list[str]:
-    """All lines of the report; the blocks are divided by empty lines."""
+def check_page(sources: Sequence[object], check: ConfigCheck, screen: Screen, drift: Sequence[Drift] = ()) -> list[str]:
+    """All lines of the report; the blocks are divided by empty lines. ``drift``: see ``tracking.drift``."""
     title = ", ".join(map(str, sources)) or "There is no config, so nothing is handed out."
     blocks = [
         [screen.paint(title, Tone.STRONG)],
@@ -23,6 +24,7 @@ def check_page(sources: Sequence[object], check: ConfigCheck, screen: Screen) ->
         notes("Dangerous", [danger.message for danger in check.dangers], Tone.BAD, screen),
         notes("Noted", [_noted(problem) for problem in check.warnings], Tone.WAITING, screen),
         *change_blocks(check, screen),
+        notes("Not as recorded", [f"{one.address}: {one.message}" for one in drift], Tone.BAD, screen),
         [_verdict(check, screen)] if check.entries else [],
     ]
     return [line for block in blocks if block for line in ("", *block)][1:]

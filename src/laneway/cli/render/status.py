@@ -26,8 +26,8 @@ def status_page(status: HostStatus, screen: Screen) -> list[str]:
     else:
         lines = [
             screen.paint(
-                f"{status.host}: an agent runs, and {'all is well' if agent.is_well else 'something is wrong'}",
-                Tone.GOOD if agent.is_well else Tone.BAD,
+                f"{status.host}: an agent runs, and {'all is well' if status.is_well else 'something is wrong'}",
+                Tone.GOOD if status.is_well else Tone.BAD,
             ),
             _row("process", f"{agent.pid}, since {_time(agent.started_at)}", screen),
             _row("host driver", f"{agent.driver}, {_watching(agent)}", screen),
@@ -37,6 +37,9 @@ def status_page(status: HostStatus, screen: Screen) -> list[str]:
             _row("devices", str(status.devices), screen),
             *_troubles(agent, screen),
         ]
+    if status.drift:
+        lines += ["", screen.paint("Not as recorded", Tone.BAD)]
+        lines += [_INDENT + screen.paint(f"{one.address}: {one.message}") for one in status.drift]
     notes = notes_block(status.readiness, screen)
     return [*lines, "", *notes] if notes else lines
 
