@@ -9,10 +9,15 @@ import pytest
 
 from contracts.examples import FULL_INVENTORY
 from hosts.libvirt import node_xml
+from hosts.libvirt.changing_host import ChangingHost, Fn
 from hosts.libvirt.fake_libvirt import FakeLibvirt, Object, install, libvirtError
+from hosts.linux.changes.kernels import DISPLAY, SOUND, prepare, with_display, with_pf
+from hosts.linux.changes.kernels import PF as CARD_WITH_VFS
+from hosts.linux.fake_kernel import FakeKernel
 from hosts.sysfs_builder import SysfsBuilder
 from laneway.domain.address import PciAddress
 from laneway.domain.inventory import PciFunction
+from laneway.hosts.changing_conformance import ChangingDriver, ChangingHostDriverConformance
 from laneway.hosts.conformance import (
     BrokenDeviceConformance,
     FactoryConformance,
@@ -28,6 +33,7 @@ from laneway.hosts.linux import LinuxHostDriver, LinuxHostDriverFactory
 from laneway.hosts.linux.functions import Surroundings, read_functions
 from laneway.hosts.linux.listing import ListedFunction
 from laneway.hosts.snapshot import SnapshotHostDriver, SnapshotHostDriverFactory
+from laneway.interfaces.host_changes import Prepare
 from laneway.interfaces.host_driver import HostDriver, WatchingHostDriver
 
 PF, VDPA, VF, GONE = "0000:81:00.0", "0000:81:00.1", "0000:81:00.2", "0000:82:00.0"
@@ -79,6 +85,24 @@ class TestLinuxWithoutAHost(UnreachableHostConformance):
     @pytest.fixture
     def unreachable_driver(self, tmp_path: Path) -> HostDriver:
         return LinuxHostDriver(tmp_path)
+
+
+class TestLinuxThatIsChanged(ChangingHostDriverConformance):
+    @pytest.fixture
+    def kernel(self, tmp_path: Path) -> FakeKernel:
+        return with_pf(with_display(FakeKernel(tmp_path)), vfs=2)
+
+    @pytest.fixture
+    def changing_driver(self, kernel: FakeKernel) -> ChangingDriver:
+        return kernel.host_driver()
+
+    @pytest.fixture(params=[(DISPLAY, SOUND), (CARD_WITH_VFS,)], ids=["a group", "a PF with VFs"])
+    def preparation(self, kernel: FakeKernel, request: pytest.FixtureRequest) -> Prepare:
+        return prepare(kernel.host_driver(), *request.param)
+
+    @pytest.fixture
+    def open_device(self, kernel: FakeKernel) -> Callable[[PciAddress], object]:
+        return lambda address: kernel.open(str(address))
 
 
 class KernelMessages:
@@ -202,6 +226,29 @@ class TestLibvirtWatch(WatchConformance):
     @pytest.fixture
     def plug(self, libvirt: FakeLibvirt) -> Callable[[], object]:
         return lambda: libvirt.happen(node_xml.node_name(GONE), 0, 0)
+
+
+class TestLibvirtThatChangesAHost(ChangingHostDriverConformance):
+    @pytest.fixture
+    def libvirt(self) -> ChangingHost:
+        group = {PF: Fn(driver="nvidia", group=12), GONE: Fn(driver="snd_hda_intel", group=12, klass="0x040300")}
+        return ChangingHost(functions=group)
+
+    @pytest.fixture
+    def changing_driver(self, libvirt: ChangingHost) -> ChangingDriver:
+        return LibvirtHostDriver(connect=libvirt.connect, connect_to_change=libvirt.connect_to_change)
+
+    @pytest.fixture
+    def preparation(self, changing_driver: ChangingDriver) -> Prepare:
+        recorded = changing_driver.discover().by_address[PciAddress.parse(PF)]
+        return Prepare(recorded=recorded, siblings=frozenset({PciAddress.parse(GONE)}))
+
+    @pytest.fixture
+    def open_device(self, libvirt: ChangingHost) -> Callable[[PciAddress], object]:
+        def start(address: PciAddress) -> None:
+            libvirt.domains = [node_xml.domain("db-1", str(address))]
+
+        return start
 
 
 class TestLibvirtFactory(FactoryConformance):

@@ -12,7 +12,8 @@ from laneway.domain.address import PciAddress
 from laneway.domain.device import Attach
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.inventory import DevType, Inventory, NumaNode, PciFunction, Problem
-from laneway.hosts import conformance
+from laneway.hosts import changing_conformance, conformance
+from laneway.hosts.changing_conformance import ChangingHostDriverConformance
 from laneway.hosts.conformance import (
     BrokenDeviceConformance,
     FactoryConformance,
@@ -22,6 +23,19 @@ from laneway.hosts.conformance import (
     WatchConformance,
 )
 from laneway.hosts.snapshot import FACTS
+from laneway.interfaces.host_changes import (
+    Action,
+    Ending,
+    HostChangeError,
+    JournalStep,
+    Outcome,
+    Plan,
+    Prepare,
+    Progress,
+    Release,
+    Step,
+    Unfinished,
+)
 from laneway.interfaces.host_driver import Ability, DriverCapabilities, HotplugEvent
 from laneway.interfaces.running_vms import RunningVm, RunningVms
 
@@ -105,6 +119,122 @@ class Watching(Driver):
         return self._events
 
 
+GUESTS, HOSTS, ANOTHER = "vfio-pci", FULL_FUNCTION.driver, "another"
+BOOT = "this boot"
+
+
+class Changing(Driver):
+    """Takes a function from its driver, and gives it back, in two steps. It has one fault, or none."""
+
+    def __init__(self, fault: str | None = None) -> None:
+        super().__init__(FULL_INVENTORY)
+        self._fault = fault
+        self._plans = 0
+        self._is_open = False
+        self.driver = HOSTS
+        self.override: str | None = None
+
+    def discover(self) -> Inventory:
+        function = replace(FULL_FUNCTION, driver=self.driver, driver_override=self.override)
+        return replace(FULL_INVENTORY, functions=(function,))
+
+    def open(self, _address: PciAddress) -> None:
+        self._is_open = True
+
+    # plan()
+
+    def plan(self, action: Action) -> Plan:
+        self._plans += 1
+        if self._fault == "plan writes":
+            self.driver = GUESTS
+        self._refuse(action)
+        steps = () if self._fault == "plans nothing" else self._steps(action)
+        planned = Release(address=action.address, taken=()) if self._fault == "plans another action" else action
+        boot = f"{BOOT} {self._plans}" if self._fault == "plans differ" else BOOT
+        return Plan(action=planned, steps=steps, boot_id=boot)
+
+    def _refuse(self, action: Action) -> None:
+        if isinstance(action, Prepare) and action.recorded.product_id != FULL_FUNCTION.product_id:
+            if self._fault != "any device":
+                raise LanewayError(ErrorCode.WRONG_DEVICE, "it is another device")
+        elif isinstance(action, Release) and self._is_open and self._fault != "heeds no opener":
+            if self._fault == "refuses late":
+                self.driver = HOSTS
+            raise LanewayError(ErrorCode.DEVICE_OPEN, "it is open")
+
+    def _steps(self, action: Action) -> tuple[Step, ...]:
+        if isinstance(action, Release):
+            steps = [self._step(one.target, one.undo) for one in reversed(action.taken)]
+            if self._fault == "gives to another":
+                steps = [self._step("driver", ANOTHER)]
+        else:
+            steps = [self._step("override", GUESTS), self._step("driver", GUESTS)]
+        left = [step for step in steps if step.value != step.found or self._fault == "plans always"]
+        return tuple(replace(step, summary="") if self._fault == "no words" else step for step in left)
+
+    def _step(self, target: str, value: str | None) -> Step:
+        found = getattr(self, target)
+        return Step(
+            kind="set",
+            address=FULL_FUNCTION.address,
+            target=target,
+            value=value,
+            found=found,
+            undo=found,
+            summary=f"set {target} to {value}",
+        )
+
+    # apply()
+
+    def apply(self, plan: Plan, journal: JournalStep, progress: Progress) -> Outcome:
+        self._refuse(plan.action)
+        steps = self._steps(plan.action)
+        is_again = not steps and isinstance(plan.action, Prepare)
+        if is_again and self._fault == "journals again":
+            journal(plan.steps[0])
+        if is_again and self._fault == "does it again":
+            self.driver = ANOTHER
+        try:
+            for number, step in enumerate(steps):
+                self._do_journalled(step, journal, number)
+        except LanewayError as error:
+            if self._fault == "heeds no journal":
+                return Outcome(ending=Ending.DONE)
+            if self._fault != "stops half-way":
+                self.driver, self.override = HOSTS, None
+            raise HostChangeError(error.message, undone=True) from error
+        says_undone = self._fault == "says undone" or (is_again and self._fault == "says undone again")
+        return Outcome(ending=Ending.UNDONE if says_undone else Ending.DONE, taken=self._taken(plan.action, steps))
+
+    def _do_journalled(self, step: Step, journal: JournalStep, number: int) -> None:
+        is_late = self._fault == "journals late" and number == 0
+        if not is_late and self._fault != "journals nothing":
+            journal(step)
+        if self._fault != "does nothing":
+            setattr(self, step.target, step.value)
+        if is_late:
+            journal(step)
+
+    def _taken(self, action: Action, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        if isinstance(action, Release):
+            return action.taken if self._fault == "keeps on release" else ()
+        return () if self._fault == "tells no steps" else steps
+
+    # recover()
+
+    def recover(self, unfinished: Unfinished) -> Outcome:
+        is_void = unfinished.plan.boot_id != BOOT and self._fault != "heeds no boot"
+        is_release = isinstance(unfinished.plan.action, Release)
+        ending = Ending.VOID if is_void else Ending.DONE if is_release else Ending.UNDONE
+        if self._fault == "recovers nothing":
+            return Outcome(ending=ending)
+        if not is_void or self._fault == "undoes the void":
+            self.driver, self.override = HOSTS, None
+        if is_release and self._fault == "undoes a release":
+            self.driver, ending = GUESTS, Ending.UNDONE
+        return Outcome(ending=Ending.DONE if self._fault == "says done" else ending)
+
+
 class Factory:
     """Is unavailable for these reasons, one after the other; else makes a driver."""
 
@@ -146,7 +276,10 @@ CLAUSES: list[tuple[Callable[..., None], dict[str, Any]]] = [
     ),
     (
         HostDriverConformance.test_it_has_the_methods_of_the_abilities_that_it_claims,
-        {"it cannot watch": describing(abilities=frozenset({Ability.WATCH}))},
+        {
+            "it cannot watch": describing(abilities=frozenset({Ability.WATCH})),
+            "it cannot plan": describing(abilities=frozenset({Ability.SET_VF_COUNT})),
+        },
     ),
     (HostDriverConformance.test_discovery_ends, {"it waits for what never comes": Hanging(FULL_INVENTORY)}),
     (HostDriverConformance.test_it_finds_functions, {"none": Driver(Inventory(functions=()))}),
@@ -260,6 +393,71 @@ CLAUSES: list[tuple[Callable[..., None], dict[str, Any]]] = [
         {"it has": Watching((HotplugEvent(),))},
     ),
     (
+        ChangingHostDriverConformance.test_planning_changes_nothing,
+        {"it takes the device as it plans": Changing("plan writes")},
+    ),
+    (
+        ChangingHostDriverConformance.test_a_plan_is_the_same_as_long_as_the_host_is,
+        {"another plan each time": Changing("plans differ")},
+    ),
+    (
+        ChangingHostDriverConformance.test_a_plan_is_of_the_action_and_says_in_words_what_is_done,
+        {
+            "of another action": Changing("plans another action"),
+            "without steps": Changing("plans nothing"),
+            "without words": Changing("no words"),
+        },
+    ),
+    (
+        ChangingHostDriverConformance.test_another_device_at_the_address_is_refused,
+        {"it takes any device": Changing("any device")},
+    ),
+    (
+        ChangingHostDriverConformance.test_it_does_what_is_planned,
+        {
+            "nothing": Changing("does nothing"),
+            "it does not say what it took": Changing("tells no steps"),
+            "it says that it was undone": Changing("says undone"),
+            "it plans what is done": Changing("plans always"),
+        },
+    ),
+    (
+        ChangingHostDriverConformance.test_every_step_is_journalled_before_it_is_done,
+        {"afterwards": Changing("journals late"), "not at all": Changing("journals nothing")},
+    ),
+    (
+        ChangingHostDriverConformance.test_the_second_time_nothing_is_done,
+        {
+            "it is done again": Changing("does it again"),
+            "it is journalled again": Changing("journals again"),
+            "it is undone": Changing("says undone again"),
+        },
+    ),
+    (
+        ChangingHostDriverConformance.test_a_release_gives_back_what_was_taken,
+        {"another driver gets it": Changing("gives to another"), "it stays taken": Changing("keeps on release")},
+    ),
+    (
+        ChangingHostDriverConformance.test_what_cannot_be_journalled_is_not_done,
+        {"it goes on": Changing("heeds no journal"), "it stops half-way": Changing("stops half-way")},
+    ),
+    (
+        ChangingHostDriverConformance.test_an_open_device_is_not_given_back,
+        {"it is given back": Changing("heeds no opener"), "it is given back, and refused": Changing("refuses late")},
+    ),
+    (
+        ChangingHostDriverConformance.test_an_interrupted_preparation_is_taken_back,
+        {"it is finished": Changing("says done"), "it stays as it is": Changing("recovers nothing")},
+    ),
+    (
+        ChangingHostDriverConformance.test_an_interrupted_release_is_finished,
+        {"it is undone": Changing("undoes a release"), "it stays as it is": Changing("recovers nothing")},
+    ),
+    (
+        ChangingHostDriverConformance.test_a_plan_of_another_boot_is_void,
+        {"it is taken back": Changing("heeds no boot"), "so is what it says is void": Changing("undoes the void")},
+    ),
+    (
         FactoryConformance.test_it_says_why_it_cannot_work_or_makes_a_driver,
         {
             "another reason each time": Factory("it rains", "it snows"),
@@ -275,10 +473,16 @@ FIXTURES: dict[type[Any], str] = {
     UnreachableHostConformance: "unreachable_driver",
     WatchConformance: "watching_driver",
     FactoryConformance: "factory",
+    ChangingHostDriverConformance: "changing_driver",
 }
 MORE_FIXTURES: dict[str, dict[str, Any]] = {
     **{name: {"vanishing": TWIN.address} for name in vars(VanishingDeviceConformance) if name.startswith("test_")},
     WatchConformance.test_a_change_is_a_batch_of_events.__name__: {"plug": lambda: None},
+    **{
+        name: {"preparation": Prepare(recorded=FULL_FUNCTION)}
+        for name in vars(ChangingHostDriverConformance)
+        if name.startswith("test_")
+    },
 }
 
 
@@ -303,11 +507,26 @@ def test_the_suite_finds(clause: Callable[..., None], wrong: object, monkeypatch
     if hasattr(suite, "most_seconds"):
         monkeypatch.setattr(suite, "most_seconds", AT_ONCE)
     with pytest.raises(AssertionError):
-        clause(suite(), **{FIXTURES[suite]: wrong}, **MORE_FIXTURES.get(clause.__name__, {}))
+        clause(suite(), **{FIXTURES[suite]: wrong}, **more_fixtures(clause, wrong))
+
+
+def more_fixtures(clause: Callable[..., None], driver: object) -> dict[str, Any]:
+    found = MORE_FIXTURES.get(clause.__name__, {})
+    if clause is ChangingHostDriverConformance.test_an_open_device_is_not_given_back and isinstance(driver, Changing):
+        return {**found, "open_device": driver.open}
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(vars(ChangingHostDriverConformance).keys() & MORE_FIXTURES.keys()))
+def test_a_driver_without_a_fault_passes(name: str) -> None:
+    """Else a driver with one might fail for another reason."""
+    clause, driver = getattr(ChangingHostDriverConformance, name), Changing()
+    clause(ChangingHostDriverConformance(), changing_driver=driver, **more_fixtures(clause, driver))
 
 
 def test_every_clause_has_a_driver_that_breaks_it() -> None:
-    suites = {value for value in vars(conformance).values() if isinstance(value, type) and clauses(value)}
+    modules = {**vars(conformance), **vars(changing_conformance)}
+    suites = {value for value in modules.values() if isinstance(value, type) and clauses(value)}
     assert suites == set(FIXTURES)
     assert {clause.__name__ for clause, _ in CLAUSES} == set().union(*map(clauses, suites))
 

@@ -11,7 +11,8 @@ give them their fixtures: drivers for hosts of the kind that the class names, re
         def driver(self):
             return MyDriver(...)  # for a host that has functions
 
-Nothing here changes a host. A test that fails says what the contract wants.
+Nothing here changes a host; ``changing_conformance`` is for drivers that do. A test that fails says
+what the contract wants.
 """
 
 from collections.abc import Callable, Iterator
@@ -37,6 +38,7 @@ T = TypeVar("T")
 
 _REQUIRED = frozenset({"address", "vendor_id", "product_id", "dev_type"})
 _FACTS = frozenset(field.name for field in fields(PciFunction))
+_CHANGES = frozenset({Ability.PREPARE, Ability.SET_VF_COUNT, Ability.CLEAN})
 _NO_HOST = (ErrorCode.HOST_UNREACHABLE, ErrorCode.NO_PERMISSION)
 
 
@@ -65,8 +67,11 @@ class HostDriverConformance:
         assert not told, f"facts that describe() does not name: {sorted(told)}"
 
     def test_it_has_the_methods_of_the_abilities_that_it_claims(self, driver: HostDriver) -> None:
-        if Ability.WATCH in driver.describe().abilities:
+        abilities = driver.describe().abilities
+        if Ability.WATCH in abilities:
             assert callable(getattr(driver, "watch", None)), "the ability watch is the method watch()"
+        for name in ("plan", "apply", "recover") if abilities & _CHANGES else ():
+            assert callable(getattr(driver, name, None)), f"the abilities to change a host need the method {name}()"
 
     # discover()
 
