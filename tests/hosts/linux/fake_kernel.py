@@ -261,7 +261,7 @@ class FakeKernel:
     def _store(self, path: str, value: str) -> None:
         parts = path.split("/")
         if path == "sys/bus/pci/drivers_probe":
-            self._probe(self._existing(value, errno.EINVAL))
+            self._probe(self._existing(value, errno.ENODEV))
         elif path.startswith(f"{DRIVERS_FOLDER}/") and parts[-1] in ("bind", "unbind"):
             self._driver_file(parts[-2], parts[-1], value)
         elif path.startswith(f"{DEVICES}/"):

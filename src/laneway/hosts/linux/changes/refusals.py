@@ -1,6 +1,6 @@
 """What the facts of a host speak against. Pure: each function raises LanewayError, or does not."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from laneway.domain.address import PciAddress
 from laneway.domain.errors import ErrorCode, LanewayError
@@ -52,14 +52,20 @@ def require_unused(inventory: Inventory, function: PciFunction) -> None:
         reason = f"the host uses it: {', '.join(map(use_text, uses))}"
         remedy = "free the host of it, or set allow_in_use in its device spec"
     else:
-        notes = (problem.message for problem in inventory.problems if problem.attribute == "in_use_by")
-        reason = f"it cannot be told whether the host uses it ({'; '.join(filter(None, notes)) or 'no reason known'})"
+        reason = f"it cannot be told whether the host uses it ({'; '.join(_unseen_uses(inventory, function))})"
         remedy = "root sees more; allow_in_use in its device spec lets it be taken all the same"
     raise LanewayError(
         ErrorCode.DEVICE_IN_USE,
         f"{function.address} is not taken from the host: {reason}; {remedy}",
         {"address": str(function.address), "in_use_by": None if uses is None else [use_text(use) for use in uses]},
     )
+
+
+def _unseen_uses(inventory: Inventory, function: PciFunction) -> Iterator[str]:
+    """What could not be looked at, of this function or of all."""
+    for problem in inventory.problems:
+        if problem.attribute == "in_use_by" and problem.address in (None, str(function.address)) and problem.message:
+            yield problem.message
 
 
 def require_closed(functions: Iterable[PciFunction]) -> None:
