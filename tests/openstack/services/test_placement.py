@@ -300,6 +300,24 @@ def test_p12_providers_of_others_are_left_out_where_only_nova_s_are_asked_for(co
     assert len(compute.candidates(gpu, of_nova_only=True)) == 1
 
 
+def test_p15_requests_find_only_hosts_that_report_so_all_do_before_requests_look_there(
+    http: OpenedService, client: PlacementClient
+) -> None:
+    """P15: the order of turning it on. A running VM keeps its device when its host begins to report."""
+    early, late = Compute(http, client), Compute(http, client)
+    entry = {"address": "*", "resource_class": f"only_here_{uuid4().hex}"}
+    groups = request_groups([wants("gpu", tags={"resource_class": entry["resource_class"]})], NAMES)
+    early.report(tracker(CARD, specs=[entry]))
+    query = candidate_query(groups)
+    assert len(client.candidates(query)) == 1
+    other, vm = function("0000:5e:00.0"), late.start_vm()
+    host = tracker(CARD, other, specs=[entry])
+    allocate(host, vm, PLAIN)
+    late.report(host)
+    found = {uuid for candidate in client.candidates(query) for uuid in candidate.allocations}
+    assert found == {early.providers()["0000:3B:00.0"].uuid, late.providers()["0000:5E:00.0"].uuid}
+
+
 def test_p16_with_the_right_settings_a_wide_tree_is_answered_at_once(compute: Compute) -> None:
     """P16: eight providers of one class and four groups are 4,096 candidates, of which 1,000 are made at most."""
     ports = [pf(f"0000:{bus}:00.0") for bus in range(10, 18)]
