@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from laneway.bootstrap import DATABASE, Source, host_name, now, open_host
+from laneway.bootstrap import DATABASE, Source, host_changer, host_name, now, open_host
 from laneway.compute.agent_files import AgentFiles
 from laneway.compute.asking import ask_to_reload
 from laneway.compute.device_counts import count_devices
@@ -27,13 +27,15 @@ from laneway.domain.inventory import Inventory
 from laneway.domain.specs.device_spec import DeviceSpecs
 from laneway.domain.specs.device_spec_parser import Dialect, parse_device_specs
 from laneway.hosts.registry import open_driver
-from laneway.interfaces.host_driver import HostDriver
+from laneway.interfaces.host_driver import Ability, HostDriver
 from laneway.openstack.placement_client import open_placement
 from laneway.openstack.provider_reporting import ReportingOff, ReportingOn
 from laneway.openstack.service import Access
 
 if TYPE_CHECKING:
+    from laneway.compute.host_changer import HostChanger
     from laneway.fleet.control_plane import ControlPlane
+    from laneway.interfaces.host_changes import Progress
     from laneway.interfaces.placement import ProviderReporter
     from laneway.store.sql import SqlStore
 
@@ -119,6 +121,12 @@ class AgentParts:
         if self._store is None:
             self._store = self._open.enter_context(open_store(self._database(config), actor=ACTOR))
         return ControlPlane(self._store, now, config.iommu_groups)
+
+    def open_changer(self, config: Config, driver: HostDriver, progress: "Progress") -> "HostChanger | None":
+        """What changes this host, with its journal; None where the driver only looks at it."""
+        if Ability.PREPARE not in driver.describe().abilities:
+            return None
+        return self._open.enter_context(host_changer(self._database(config), driver, progress, patience=0))
 
     def host_name(self, config: Config, inventory: Inventory) -> str:
         return host_name(config, inventory, self._source)

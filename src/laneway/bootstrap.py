@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from laneway.compute.host_config import check_on_host
 from laneway.config import Config, Surroundings, load_config
@@ -26,18 +26,28 @@ from laneway.domain.tracking.claim import HostState
 from laneway.domain.tracking.host_view import HostView
 from laneway.hosts.pci_ids import PciNames
 from laneway.hosts.registry import open_driver
-from laneway.interfaces.host_driver import HostDriver
+from laneway.interfaces.host_driver import Ability, HostDriver
 
 if TYPE_CHECKING:
+    from laneway.compute.host_changer import HostChanger, HostDriverThatChanges
+    from laneway.compute.managed_host import ManagedHost
     from laneway.fleet.control_plane import ControlPlane
     from laneway.fleet.profiles import Profiles
     from laneway.interfaces.guest_definition import GuestDefinition
+    from laneway.interfaces.host_changes import Progress
     from laneway.interfaces.journal import JournalState
     from laneway.interfaces.running_vms import RunningVms
     from laneway.store.migrate import DatabaseStatus, Upgrade
 
 DATABASE = "laneway.db"
 UNNAMED_HOST = "unnamed"
+
+_WORDS = {
+    Ability.WATCH: "watch its host",
+    Ability.PREPARE: "take devices from its host",
+    Ability.SET_VF_COUNT: "make or remove VFs",
+    Ability.CLEAN: "clean devices",
+}
 _KERNEL, _LIBVIRT = "linux", "libvirt"
 """Host drivers by name: a hook of libvirt's runs where both can work, and may use one of them only."""
 
@@ -136,6 +146,25 @@ class LocalHost:
             plane.sync(self.name, self.report)
             yield plane
 
+    @contextmanager
+    def managed(self, ability: Ability, progress: "Progress") -> Iterator["ManagedHost"]:
+        """The use cases that change this host; its database and its journal are open meanwhile.
+
+        Raises LanewayError(not_supported) where the driver has not this ability, and as ``control_plane``.
+        """
+        from laneway.compute.managed_host import ManagedHost  # noqa: PLC0415 - late, see the module
+
+        require_ability(self.driver, ability)
+        with self.control_plane() as plane, host_changer(self.database, self.driver, progress) as changer:
+            yield ManagedHost(name=self.name, specs=self.config.device_specs, plane=plane, changer=changer)
+
+    def remembered(self) -> "JournalState":
+        """What is remembered of changes to this host. Raises LanewayError(database_unreachable) or (no_permission)."""
+        from laneway.store.journal import SqliteJournal, journal_path  # noqa: PLC0415 - late, see the module
+
+        with SqliteJournal(journal_path(self.database)) as journal:
+            return journal.state()
+
     def running_vms(self) -> "RunningVms":
         """The VMs that run on this host already. Raises LanewayError(not_supported)."""
         from laneway.interfaces.running_vms import VmObservingHostDriver  # noqa: PLC0415 - late, see the module
@@ -145,13 +174,6 @@ class LocalHost:
             message = f"the host driver {name!r} cannot tell which virtual machines run; claim and allocate for each"
             raise LanewayError(ErrorCode.NOT_SUPPORTED, message, {"driver": name})
         return self.driver.running_vms(self.inventory.functions)
-
-    def remembered(self) -> "JournalState":
-        """What is remembered of changes to this host. Raises LanewayError(database_unreachable) or (no_permission)."""
-        from laneway.store.journal import SqliteJournal, journal_path  # noqa: PLC0415 - late, see the module
-
-        with SqliteJournal(journal_path(self.database)) as journal:
-            return journal.state()
 
     def _look_closely(self) -> HostView:
         with self.control_plane() as plane:
@@ -205,6 +227,29 @@ def read_guest(text: str) -> "GuestDefinition":
         return parse_guest(text)
     except ValueError as error:
         raise LanewayError(ErrorCode.INVALID_REQUEST, f"the domain's XML cannot be understood: {error}") from error
+
+
+def require_ability(driver: HostDriver, ability: Ability) -> None:
+    """Raises LanewayError(not_supported) where the driver cannot do this."""
+    about = driver.describe()
+    if ability not in about.abilities:
+        message = f"the host driver {about.name!r} cannot {_WORDS[ability]} here"
+        raise LanewayError(ErrorCode.NOT_SUPPORTED, message, {"driver": about.name, "ability": str(ability)})
+
+
+@contextmanager
+def host_changer(
+    database: Path, driver: HostDriver, progress: "Progress", *, patience: float | None = None
+) -> Iterator["HostChanger"]:
+    """What changes a host whose driver can do so. ``patience``: seconds to wait for others that do, if not as usual."""
+    from laneway.compute.host_changer import HostChanger  # noqa: PLC0415 - late
+    from laneway.compute.host_lock import PATIENCE, HostLock, host_lock_path  # noqa: PLC0415 - late
+    from laneway.store.journal import SqliteJournal, journal_path  # noqa: PLC0415 - late
+
+    lock = HostLock(host_lock_path(database), patience=PATIENCE if patience is None else patience)
+    with SqliteJournal(journal_path(database)) as journal:
+        changing = cast("HostDriverThatChanges", driver)
+        yield HostChanger(driver=changing, journal=journal, lock=lock, progress=progress)
 
 
 def host_name(config: Config, inventory: Inventory, source: Source) -> str:

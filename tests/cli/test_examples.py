@@ -1,6 +1,7 @@
 """The examples of all help pages, run as they stand on a host that has what they name.
 
-Not those of ``agent``, which runs until it is stopped. What stands behind ``|`` is another program's; what is written
+Not those of ``agent``, which runs until it is stopped, nor of commands that change a host, which have a
+test of their own. What stands behind ``|`` is another program's; what is written
 to a file elsewhere (``>``) is only printed.
 """
 
@@ -16,6 +17,7 @@ import click
 import pytest
 
 import nova_rows as rows
+from cli.changing_host import CHANGING
 from domain.hosts import function, inventory, pf, vf
 from laneway import cli
 from laneway.cli.command import Example, LanewayCommand
@@ -40,6 +42,7 @@ product_id = "154c"
 NOVA_CONF = '[pci]\ndevice_spec = {"address": "*"}\n'
 SCENARIO = {"schema": "laneway.scenario/1", "inventory": {"schema": "laneway.inventory/1", "functions": []}}
 AFTER_A_CLAIM = ("allocate", "free", "claims", "hostdev", "binding-profile")
+ELSEWHERE = ("agent", *CHANGING)
 REFUSED = {
     "adopt": "no virtual machines can be seen in an inventory",
     "status": "no agent runs",
@@ -87,7 +90,7 @@ def examples() -> Iterator[tuple[str, Example]]:
     for name in SUMMARIES:
         command = cli.root.get_command(root, name)
         assert isinstance(command, LanewayCommand)
-        yield from ((name, example) for example in command.examples if name != "agent")
+        yield from ((name, example) for example in command.examples if name not in ELSEWHERE)
 
 
 @pytest.fixture

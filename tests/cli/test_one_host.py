@@ -288,10 +288,19 @@ def test_a_definition_is_printed_as_it_stands(gpu_server: ExampleHost) -> None:
 def test_a_device_that_is_still_on_the_drivers_of_the_host_is_noted(gpu_server: ExampleHost) -> None:
     gpu_server.run(*TWO_WITH_NIC)
     answer = gpu_server.run("hostdev", "db-1", "--format", "libvirt")
-    assert answer.err.startswith("note: 0000:18:00.0 is on the host's driver mlx5_core; bind it to vfio-pci before")
-    assert 'binding = "libvirt"' in answer.err
-    assert "libvirt" not in gpu_server.run("hostdev", "db-1", "--format", "qemu").err
+    start = "note: 0000:18:00.0 is on the host's driver mlx5_core; before the VM starts: "
+    assert answer.err == f"{start}laneway allocate db-1, then laneway prepare db-1\n"
+    gpu_server.run("allocate", "db-1")
+    assert gpu_server.run("hostdev", "db-1", "--format", "qemu").err == f"{start}laneway prepare db-1\n"
     assert gpu_server.json("hostdev", "hostdev", "db-1", "--format", "libvirt")["unbound"] == ["0000:18:00.0"]
+
+
+@pytest.mark.parametrize("binding", ["operator", "libvirt"])
+def test_a_device_that_others_bind_is_not_for_laneway_to_prepare(gpu_server: ExampleHost, binding: str) -> None:
+    config = gpu_server.config.read_text()
+    gpu_server.config.write_text(config.replace("[[device_spec]]", f'[[device_spec]]\nbinding = "{binding}"'))
+    assert "laneway prepare" not in gpu_server.run(*TWO_WITH_NIC).out
+    assert "laneway prepare" not in gpu_server.run("hostdev", "db-1", "--format", "qemu").err
 
 
 def test_iommufd_is_for_qemu(desktop: ExampleHost) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from domain.hosts import inventory
 from laneway.compute.agent_files import AgentFiles
+from laneway.compute.host_changer import HostChanger
 from laneway.compute.inbox import Inbox, Wish
 from laneway.compute.log import EventLog
 from laneway.compute.manager import Process
@@ -19,7 +20,8 @@ from laneway.domain.inventory import Inventory, PciFunction
 from laneway.domain.specs.device_spec_parser import parse_device_specs
 from laneway.domain.tracking.host_view import IommuGroups
 from laneway.fleet.control_plane import ControlPlane
-from laneway.interfaces.host_driver import Ability, DriverCapabilities, HotplugEvents
+from laneway.interfaces.host_changes import Progress
+from laneway.interfaces.host_driver import Ability, DriverCapabilities, HostDriver, HotplugEvents
 from laneway.interfaces.placement import ProviderReporter
 from laneway.store.memory import MemoryStore, MemoryTransaction
 
@@ -89,6 +91,7 @@ class FakeParts:
         self.clock = FakeClock()
         self.no_driver: LanewayError | None = None
         self.no_store: LanewayError | None = None
+        self.changer: HostChanger | None = None
         self.opened: list[str] = []
         self.rules: list[IommuGroups] = []
         self.files = AgentFiles(folder / "laneway.db")
@@ -112,6 +115,9 @@ class FakeParts:
             raise self.no_store
         self.rules.append(config.iommu_groups)
         return ControlPlane(self.store, self.clock.now, config.iommu_groups)
+
+    def open_changer(self, config: Config, driver: HostDriver, progress: Progress) -> HostChanger | None:
+        return self.changer
 
     def host_name(self, config: Config, inventory: Inventory) -> str:
         return config.host or inventory.host or "here"

@@ -101,6 +101,7 @@ def test_every_error_class_of_a_config_is_among_them() -> None:
 
 FORBIDDEN_DRIVER = """
 from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.interfaces.host_driver import DriverCapabilities
 
 class Factory:
     def unavailable(self):
@@ -108,6 +109,9 @@ class Factory:
 
     def __call__(self):
         return self
+
+    def describe(self):
+        return DriverCapabilities(name="forbidden", os_family="any")
 
     def discover(self):
         raise LanewayError(ErrorCode.NO_PERMISSION, "only root may look; run it as root")

@@ -8,7 +8,7 @@ from typing import Protocol
 from laneway.compute.host_lock import HostLock
 from laneway.compute.taken import remembered
 from laneway.domain.errors import LanewayError
-from laneway.interfaces.host_changes import Action, ChangingHostDriver, HostChangeError, Progress, Step
+from laneway.interfaces.host_changes import Action, ChangingHostDriver, Progress, Step
 from laneway.interfaces.host_driver import HostDriver
 from laneway.interfaces.journal import Journal, JournalState
 
@@ -45,8 +45,8 @@ class HostChanger:
     ) -> tuple[Step, ...]:
         """Does it and remembers what stands of it, changed by ``and_then``. The steps that were done.
 
-        Raises as ``ChangingHostDriver.apply``. Unless HostChangeError says otherwise, the host is as before then;
-        its detail has the kind of the ``step`` that failed.
+        Raises as ``ChangingHostDriver.apply``; the detail has the kind of the ``step`` that failed. Where a step
+        had begun and the detail does not say that it was ``undone``, the next ``recover`` has to bring it to an end.
         """
         plan = self.driver.plan(action)
         done: list[Step] = []
@@ -58,15 +58,11 @@ class HostChanger:
         self.journal.begin(plan)
         try:
             outcome = self.driver.apply(plan, journalled, self.progress)
-        except HostChangeError as error:
+        except LanewayError as error:
             if done:
-                error.detail["step"] = done[-1].kind
-            if error.undone:
+                error.detail.setdefault("step", done[-1].kind)
+            if not done or error.detail.get("undone"):
                 self._ended()
-            raise
-        except LanewayError:
-            if not done:
-                self._ended()  # the facts refused it: it was not begun
             raise
         except BaseException:
             # Such as Ctrl-C. What cannot be undone now is undone by whoever comes next.

@@ -1,5 +1,6 @@
 """The service of one host: its life from the first update to the end."""
 
+import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,8 +13,9 @@ from laneway.compute.host_config import C
 from laneway.compute.inbox import Inbox, Wish
 from laneway.compute.log import EventLog
 from laneway.compute.reporting import Beginning, Reporter
-from laneway.compute.resource_tracker import HostParts, ResourceTracker
+from laneway.compute.resource_tracker import HostParts, ResourceTracker, Updated
 from laneway.compute.supervisor import Supervisor
+from laneway.compute.upkeep import longest_cleaning
 from laneway.compute.watching import Watcher
 from laneway.domain.errors import LanewayError
 
@@ -40,6 +42,11 @@ class Process:
     inbox: Inbox = field(default_factory=Inbox)
     monotonic: Callable[[], float] = time.monotonic
 
+    def told_of_host_work(self, message: str) -> None:
+        """What is done to the host goes to the log, and is a sign of life."""
+        self.log.say(logging.INFO, "host_work", message)
+        self.supervisor.alive()
+
 
 class ComputeManager(Generic[C]):
     """Keeps one host and its control plane in step, until it is told to stop.
@@ -62,12 +69,15 @@ class ComputeManager(Generic[C]):
         all errors of the config, and LanewayError for the host or the control plane; and
         LanewayError(agent_running) where there is a service already.
         """
-        tracker, first = ResourceTracker.start(parts)
+        tracker, first = ResourceTracker.start(parts, process.told_of_host_work)
         files = parts.open_files(first.config)
         files.enter()
         begun = Beginning(pid=process.pid, at=process.clock(), driver=tracker.driver.describe().name)
         reporter = Reporter(process.log, process.clock, begun, first)
         manager = cls(process, tracker, files, reporter)
+        if tracker.begun is not None:
+            reporter.kept_up(tracker.begun)
+            process.inbox.put(Wish.UPDATE)
         manager._publish()
         reporter.started()
         process.supervisor.ready(str(reporter.status.devices))
@@ -105,9 +115,12 @@ class ComputeManager(Generic[C]):
         A failure is reported, and tried again at the next update.
         """
         try:
-            self._reporter.took(self._tracker.update())
+            updated = self._tracker.update()
         except LanewayError as error:
             self._reporter.failed(error)
+        else:
+            self._reporter.took(updated)
+            self._keep_up(updated)
         self._process.supervisor.summary(str(self._reporter.status.devices))
         return self._publish()
 
@@ -124,6 +137,16 @@ class ComputeManager(Generic[C]):
         self._watcher.close()
         self._files.leave()
         self._reporter.stopped()
+
+    def _keep_up(self, updated: Updated[C]) -> None:
+        """Does what there is to do on the host, which may take long. What it changed is for the next update."""
+        supervisor = self._process.supervisor
+        supervisor.expect_work(longest_cleaning(updated.view))
+        upkeep = self._tracker.keep_up(updated)
+        supervisor.expect_work(0)
+        self._reporter.kept_up(upkeep)
+        if upkeep.has_changed_something or upkeep.more:
+            self._process.inbox.put(Wish.UPDATE)
 
     def _watch_again(self) -> None:
         """Whoever told of events may have been restarted, such as a daemon: it is asked once in an interval."""

@@ -10,8 +10,10 @@ from laneway.compute.device_counts import count_devices
 from laneway.compute.host_config import C
 from laneway.compute.log import EventLog
 from laneway.compute.resource_tracker import Updated
+from laneway.compute.upkeep import Upkeep
 from laneway.contracts.agent_status import AgentStatus, Problem, Trouble
 from laneway.contracts.answer import errors_json, problem_json, warning_json
+from laneway.contracts.changes import Change
 from laneway.domain.errors import LanewayError
 from laneway.domain.specs.device_spec import DeviceSpecs
 
@@ -20,6 +22,7 @@ _BEFORE = {
     "config_refused": "The config that is written now is refused",
     "config_contradicted": "The config in force contradicts the host",
     "update_failed": "The host cannot be brought up to date",
+    "upkeep_failed": "Work on the host failed",
     "placement_failed": "Placement is not told how the devices stand",
     "watch_failed": "Hot plug is not noticed",
 }
@@ -116,6 +119,23 @@ class Reporter:
         if failing != before:
             self._say_problems(logging.ERROR, "update_failed", errors_json(error))
 
+    def kept_up(self, upkeep: Upkeep) -> None:
+        """What was done on the host beside, and what of it failed: that is tried again."""
+        for device, note in _done(upkeep.vfs_restored):
+            self._log.say(logging.INFO, "vfs_restored", f"{device} has its VFs again{note}.", device=device)
+        for device, note in _done(upkeep.released):
+            self._log.say(logging.INFO, "device_released", f"{device} was given back{note}.", device=device)
+        for device, note in _done(upkeep.taken_out_of_use):
+            self._log.say(logging.WARNING, "device_blocked", f"{device} is ill{note}.", device=device)
+        for device, note in _done(upkeep.cleaned):
+            self._log.say(logging.INFO, "device_cleaned", f"{device} is clean{note}.", device=device)
+        before = self.status.upkeep_failing
+        errors = [error for failure in upkeep.errors for error in errors_json(failure)]
+        failing = _trouble(before, errors, self._clock())
+        self.status = replace(self.status, upkeep_failing=failing)
+        if failing is not None and failing != before:
+            self._say_problems(logging.ERROR, "upkeep_failed", errors)
+
     def watches(self, *, watching: bool, error: LanewayError | None) -> None:
         """Whether events of the host bring updates, and why not if they should."""
         if error is not None and error is not self._watch_error:
@@ -172,6 +192,11 @@ class Reporter:
 
 def _errors(error: LanewayError | None) -> Sequence[Problem]:
     return () if error is None else errors_json(error)
+
+
+def _done(changes: Iterable[Change]) -> list[tuple[str, str]]:
+    """The devices about which something was done, each with what is noted beside it."""
+    return [(str(each.address), f" ({each.note})" if each.note else "") for each in changes if each.error is None]
 
 
 def _trouble(before: Trouble | None, errors: Sequence[Problem], now: datetime) -> Trouble | None:

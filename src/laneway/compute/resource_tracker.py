@@ -3,13 +3,17 @@
 from dataclasses import dataclass, replace
 from typing import Generic, Protocol
 
+from laneway.compute.host_changer import HostChanger
 from laneway.compute.host_config import C, check_on_host
+from laneway.compute.managed_host import ManagedHost
+from laneway.compute.upkeep import Upkeep, begin, keep_up
 from laneway.domain.address import PciAddress
 from laneway.domain.errors import ConfigError, ConfigProblem, Findings, LanewayError
 from laneway.domain.inventory import Inventory
 from laneway.domain.report import HostReport
 from laneway.domain.tracking.host_view import HostView
 from laneway.interfaces.control_plane import ControlPlane
+from laneway.interfaces.host_changes import Progress
 from laneway.interfaces.host_driver import HostDriver
 from laneway.interfaces.placement import ProviderReporter
 
@@ -25,6 +29,9 @@ class HostParts(Protocol[C]):
 
     def connect(self, config: C) -> ControlPlane:
         """The control plane, deciding by this config. Raises as its store does."""
+
+    def open_changer(self, config: C, driver: HostDriver, progress: Progress) -> HostChanger | None:
+        """What changes this host; None where the driver only looks at it."""
 
     def host_name(self, config: C, inventory: Inventory) -> str:
         """What the control plane knows the host as."""
@@ -58,16 +65,19 @@ class Updated(Generic[C]):
 class ResourceTracker(Generic[C]):
     """Keeps the control plane informed of one host. One update at a time: callers take turns."""
 
-    def __init__(self, parts: HostParts[C], config: C, driver: HostDriver) -> None:
+    def __init__(self, parts: HostParts[C], config: C, driver: HostDriver, changer: HostChanger | None) -> None:
         self._parts = parts
         self._config = config
         self._plane = parts.connect(config)
         self._reporter = parts.provider_reporter(config)
+        self._changer = changer
         self.driver = driver
+        self.begun: Upkeep | None = None
+        """What was done on the host before the first update; None where the driver only looks at it."""
 
     @classmethod
-    def start(cls, parts: HostParts[C]) -> tuple["ResourceTracker[C]", Updated[C]]:
-        """The tracker with its first update done.
+    def start(cls, parts: HostParts[C], progress: Progress = lambda _: None) -> tuple["ResourceTracker[C]", Updated[C]]:
+        """The tracker with its first update done; what was interrupted on the host is brought to an end before that.
 
         Nothing is caught here: whatever is wrong with the config, in its text or against the
         facts, is raised with all its problems, and so is what keeps the host from being read.
@@ -75,10 +85,13 @@ class ResourceTracker(Generic[C]):
         """
         config = parts.load_config()
         driver = parts.open_driver(config)
+        changer = parts.open_changer(config, driver, progress)
+        begun = None if changer is None else begin(changer)
         inventory = driver.discover()
         findings = check_on_host(config, inventory)
         findings.raise_errors()
-        tracker = cls(parts, config, driver)
+        tracker = cls(parts, config, driver, changer)
+        tracker.begun = begun
         first = tracker._sync(inventory, findings)
         if isinstance(first.placement_error, ConfigError):
             raise first.placement_error
@@ -97,6 +110,13 @@ class ResourceTracker(Generic[C]):
             refused = error
         updated = self._sync(inventory, check_on_host(self._config, inventory))
         return replace(updated, adopted=self._config is not before, refused=refused)
+
+    def keep_up(self, updated: Updated[C]) -> Upkeep:
+        """What there is to do on the host as the last update found it. A failure stands in the answer."""
+        if self._changer is None:
+            return Upkeep()
+        host = ManagedHost(name=updated.host, specs=self._config.device_specs, plane=self._plane, changer=self._changer)
+        return keep_up(host, updated.view)
 
     def _reload(self, inventory: Inventory) -> None:
         """Puts the config in force that is written now, if it is another one. Raises what speaks against it."""

@@ -47,6 +47,7 @@ class AgentStatus:
 
     ``updated_at`` is the last update that succeeded, ``failing`` why those since then did not.
     ``placement_failing`` is why Placement is not told how the devices stand.
+    ``upkeep_failing`` is what could not be done on the host: giving back, cleaning, VFs after a boot.
     ``refused`` is why the config that is written now is not in force, ``contradictions`` what of
     the one in force speaks against the facts. ``watching``: events of the host bring updates.
     ``device_spec`` are the entries in force as JSON texts, in the ``dialect`` of their config; None of
@@ -66,6 +67,7 @@ class AgentStatus:
     failing: Trouble | None = None
     placement_failing: Trouble | None = None
     refused: Trouble | None = None
+    upkeep_failing: Trouble | None = None
     contradictions: tuple[Problem, ...] = ()
     device_spec: tuple[str, ...] | None = None
     dialect: str = "laneway"
@@ -75,7 +77,8 @@ class AgentStatus:
     @property
     def is_well(self) -> bool:
         """Whether nothing of it waits for a person."""
-        return not (self.failing or self.placement_failing or self.refused or self.contradictions)
+        troubles = (self.failing, self.placement_failing, self.refused, self.upkeep_failing)
+        return not (any(troubles) or self.contradictions)
 
 
 def encode_agent_status(status: AgentStatus) -> bytes:

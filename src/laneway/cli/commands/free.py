@@ -24,11 +24,9 @@ from laneway.domain.errors import ErrorCode, LanewayError
 )
 def command(settings: Settings, consumer: str, claim_id: str | None, addresses: Sequence[PciAddress]) -> int:
     """Give devices of a consumer back, so that others can claim them. To hold nothing is no error."""
-    from functools import partial
-
     from laneway.cli.deciding import decide
     from laneway.cli.host import open_host
-    from laneway.cli.render.answers import changed_answer
+    from laneway.cli.render.answers import freed_answer
 
     if claim_id is not None and addresses:
         raise LanewayError(ErrorCode.USAGE, "--claim and --device exclude each other; say one of them")
@@ -38,5 +36,5 @@ def command(settings: Settings, consumer: str, claim_id: str | None, addresses: 
         host,
         "free",
         lambda plane: plane.free(host.name, consumer=consumer, claim=claim_id, addresses=addresses or None),
-        partial(changed_answer, "freed"),
+        freed_answer,
     )

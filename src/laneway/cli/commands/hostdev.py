@@ -8,7 +8,8 @@ from laneway.cli.command import Example, Settings, laneway_command
 from laneway.cli.exit_status import ExitStatus
 from laneway.cli.parameters import words
 from laneway.cli.render.screen import Tone
-from laneway.domain.device import PciDevice
+from laneway.cli.shell_words import command_line
+from laneway.domain.device import Binding, PciDevice, Status
 from laneway.domain.errors import ErrorCode, LanewayError
 
 FORMATS = ("libvirt", "qemu", "cloud-hypervisor", "hyperv")
@@ -58,13 +59,20 @@ def command(settings: Settings, consumer: str, form: str, iommufd: bool, iommu: 
     else:
         output.write_lines([text])
         for device in still_unbound:
-            _tell_unbound(device, form, settings)
+            _tell_unbound(device, consumer, form, settings)
     return ExitStatus.YES
 
 
-def _tell_unbound(device: PciDevice, form: str, settings: Settings) -> None:
-    remedy = "bind it to vfio-pci before the VM starts"
-    if form == "libvirt":
-        remedy += ', or let libvirt do it: binding = "libvirt" in its device_spec'
-    line = f"note: {device.address} is on the host's driver {device.function.driver}; {remedy}"
+def _tell_unbound(device: PciDevice, consumer: str, form: str, settings: Settings) -> None:
+    line = f"note: {device.address} is on the host's driver {device.function.driver}; {_remedy(device, consumer, form)}"
     output.write_message(lambda screen: screen.paint(line, Tone.WAITING), settings.color)
+
+
+def _remedy(device: PciDevice, consumer: str, form: str) -> str:
+    if device.extra_info.binding is Binding.LANEWAY:
+        take = f"laneway prepare {command_line([consumer])}"
+        if device.status is Status.CLAIMED:
+            take = f"laneway allocate {command_line([consumer])}, then {take}"
+        return f"before the VM starts: {take}"
+    remedy = "bind it to vfio-pci before the VM starts"
+    return f'{remedy}, or let libvirt do it: binding = "libvirt" in its device_spec' if form == "libvirt" else remedy

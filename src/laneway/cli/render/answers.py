@@ -8,6 +8,7 @@ from laneway.cli.render.screen import Screen, Tone
 from laneway.cli.render.view import Names
 from laneway.cli.shell_words import command_line
 from laneway.domain.address import PciAddress
+from laneway.domain.device import Attach, Binding, Status
 from laneway.domain.inventory import PciFunction
 from laneway.domain.requests.request import ClaimRequest
 from laneway.fleet.control_plane import Outcome
@@ -23,21 +24,20 @@ CHOICE_COLUMNS = (
 
 
 def claim_answer(outcome: Outcome, request: ClaimRequest, names: Names, screen: Screen) -> list[str]:
-    """The devices that a consumer has now, and the next two steps."""
+    """The devices that a consumer has now, and the next steps."""
     already = " already" if outcome.repeated else ""
+    consumer = quoted(request.consumer)
+    steps = [(f"laneway allocate {consumer}", "the VM is to run with them")]
+    if _are_taken_by_us(outcome):
+        steps.append((f"laneway prepare {consumer}", "take them from the host's drivers"))
+    steps.append((f"laneway hostdev {consumer} --format libvirt", "what goes into its definition"))
     return [
         screen.paint(f"{request.consumer} has{already} claimed, under the id {request.claim}:", Tone.GOOD),
         "",
         *_choice(outcome, names, screen),
         "",
         "Next:",
-        *_commands(
-            (
-                (f"laneway hostdev {quoted(request.consumer)} --format libvirt", "what goes into its definition"),
-                (f"laneway allocate {quoted(request.consumer)}", "when it has been started with them"),
-            ),
-            screen,
-        ),
+        *_commands(steps, screen),
     ]
 
 
@@ -52,6 +52,21 @@ def changed_answer(verb: str, outcome: Outcome, names: Names, screen: Screen) ->
         return [f"Nothing to do: there is nothing to be {verb}."]
     rows = [_row("", function, names) for function in _functions(outcome, sorted(outcome.changed))]
     return [screen.paint(f"{verb.capitalize()}:", Tone.GOOD), "", *table(CHOICE_COLUMNS, rows, screen)]
+
+
+def freed_answer(outcome: Outcome, names: Names, screen: Screen) -> list[str]:
+    """The devices that are freed, and what has to happen to some of them before others can claim them."""
+    lines = changed_answer("freed", outcome, names, screen)
+    held = outcome.tracker.view.held
+    statuses = {held[address].status for address in outcome.changed if address in held}
+    if Status.RELEASING in statuses:
+        lines += ["", "Next: `laneway release` gives the host back what was prepared; an agent does so by itself."]
+    if Status.DIRTY in statuses:
+        lines += [
+            "",
+            "Next: `laneway clean` makes them fit for others; an agent does so where their device spec says how.",
+        ]
+    return lines
 
 
 def quoted(consumer: str) -> str:
@@ -69,6 +84,15 @@ def _choice(outcome: Outcome, names: Names, screen: Screen) -> list[str]:
     if outcome.proven_best is False:
         lines += ["", "There may be a better choice: the search ended at its bound before that was known."]
     return lines
+
+
+def _are_taken_by_us(outcome: Outcome) -> bool:
+    """Whether one of the chosen devices is for ``laneway prepare``, not for libvirt or the operator."""
+    held = outcome.tracker.view.held
+    chosen = (
+        held[address] for addresses in (outcome.devices or {}).values() for address in addresses if address in held
+    )
+    return any(one.attach is Attach.VFIO and one.extra_info.binding is Binding.LANEWAY for one in chosen)
 
 
 def _functions(outcome: Outcome, addresses: Iterable[PciAddress]) -> list[PciFunction]:
