@@ -5,6 +5,7 @@ The store and the use cases are imported when the config has turned out to be go
 
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -15,13 +16,15 @@ from laneway.bootstrap import DATABASE, Source, host_changer, host_name, now, op
 from laneway.compute.agent_files import AgentFiles
 from laneway.compute.asking import ask_to_reload
 from laneway.compute.device_counts import count_devices
+from laneway.compute.host_lock import host_lock_path
 from laneway.compute.log import LogStyle, open_log
 from laneway.compute.manager import ComputeManager, Process
+from laneway.compute.process_lock import ProcessLock
 from laneway.compute.signals import signals_into
 from laneway.compute.supervisor import Supervisor
 from laneway.config import Config, check_reload, find_state_path, load_config
 from laneway.contracts.agent_status import AgentStatus
-from laneway.contracts.status import HostStatus
+from laneway.contracts.status import HostChange, HostStatus
 from laneway.domain.errors import Findings, LanewayError
 from laneway.domain.inventory import Inventory
 from laneway.domain.specs.device_spec import DeviceSpecs
@@ -34,6 +37,7 @@ from laneway.openstack.service import Access
 
 if TYPE_CHECKING:
     from laneway.compute.host_changer import HostChanger
+    from laneway.domain.tracking.drift import Drift
     from laneway.fleet.control_plane import ControlPlane
     from laneway.interfaces.host_changes import Progress
     from laneway.interfaces.placement import ProviderReporter
@@ -62,14 +66,44 @@ def host_status(source: Source) -> HostStatus:
     """
     files = find_agent(source)
     agent = files.read()
+    drift: Sequence[Drift] = ()
     try:
         host = open_host(source)
-        name, devices, readiness = host.name, count_devices(host.look(), now()), host.inventory.readiness
+        view = host.look()
+        drift = host.drift(view)
+        name, devices, readiness = host.name, count_devices(view, now()), host.inventory.readiness
     except LanewayError:
         if agent is None:
             raise
         name, devices, readiness = agent.host, agent.devices, agent.readiness
-    return HostStatus(host=name, database=str(files.database), agent=agent, devices=devices, readiness=readiness)
+    return HostStatus(
+        host=name,
+        database=str(files.database),
+        agent=agent,
+        devices=devices,
+        readiness=readiness,
+        drift=drift,
+        change=_change_of(files.database),
+    )
+
+
+def _change_of(database: Path) -> HostChange | None:
+    """What is being changed on the host, or was when a process ended."""
+    from laneway.contracts.journal import action_name  # noqa: PLC0415 - late, see the module
+    from laneway.store.journal import SqliteJournal, journal_path  # noqa: PLC0415 - late, see the module
+
+    with SqliteJournal(journal_path(database)) as journal:
+        unfinished = journal.unfinished()
+    if unfinished is None:
+        return None
+    action = unfinished.plan.action
+    return HostChange(
+        action=action_name(action),
+        address=action.address,
+        steps=len(unfinished.plan.steps),
+        begun=len(unfinished.begun),
+        going_on=ProcessLock(host_lock_path(database)).is_taken(),
+    )
 
 
 def specs_in_force(source: Source, host: str) -> DeviceSpecs | None:

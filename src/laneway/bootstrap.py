@@ -6,7 +6,7 @@ Parts that a command may not need (SQLAlchemy, msgspec) are imported where they 
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -31,12 +31,13 @@ from laneway.interfaces.host_driver import Ability, HostDriver
 if TYPE_CHECKING:
     from laneway.compute.host_changer import HostChanger, HostDriverThatChanges
     from laneway.compute.managed_host import ManagedHost
+    from laneway.domain.running_vms import RunningVm, RunningVms
+    from laneway.domain.tracking.drift import Drift
     from laneway.fleet.control_plane import ControlPlane
     from laneway.fleet.profiles import Profiles
     from laneway.interfaces.guest_definition import GuestDefinition
     from laneway.interfaces.host_changes import Progress
     from laneway.interfaces.journal import JournalState
-    from laneway.interfaces.running_vms import RunningVms
     from laneway.store.migrate import DatabaseStatus, Upgrade
 
 DATABASE = "laneway.db"
@@ -164,6 +165,22 @@ class LocalHost:
 
         with SqliteJournal(journal_path(self.database)) as journal:
             return journal.state()
+
+    def drift(self, view: HostView) -> "tuple[Drift, ...]":
+        """Where the host does not stand as it is recorded. What cannot be seen of VMs is not missed.
+
+        Raises LanewayError(database_unreachable) or (no_permission).
+        """
+        from laneway.compute.restoring import not_restored  # noqa: PLC0415 - late, see the module
+        from laneway.domain.tracking.drift import find_drift  # noqa: PLC0415 - late, see the module
+
+        state = self.remembered()
+        is_this_boot = state.boot_id == self.inventory.boot_id
+        taken = {address: hold.driver for address, hold in state.taken.items()} if is_this_boot else {}
+        vms: Sequence[RunningVm] = ()
+        with suppress(LanewayError):
+            vms = self.running_vms().vms
+        return (*find_drift(view, vms, taken), *not_restored(state, view))
 
     def running_vms(self) -> "RunningVms":
         """The VMs that run on this host already. Raises LanewayError(not_supported)."""

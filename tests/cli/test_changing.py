@@ -8,6 +8,9 @@ import pytest
 from cli.changing_host import ChangingHost, changing_host
 from cli.conftest import ExampleHost
 from hosts.linux.changes.kernels import CARD, DISPLAY, FIRST_VF, PF, SOUND
+from laneway.domain.address import PciAddress
+from laneway.interfaces.host_changes import Prepare
+from laneway.store.journal import SqliteJournal, journal_path
 
 
 @pytest.fixture
@@ -163,3 +166,31 @@ def test_the_vfs_of_a_captured_host_can_be_looked_at(network_host: ExampleHost) 
     shown = network_host.json("vfs", "vfs")
     assert all(len(each["vfs"]) == each["num_vfs"] for each in shown["pfs"])
     assert any(each["num_vfs"] for each in shown["pfs"])
+
+
+def test_what_was_interrupted_stands_in_the_status_until_something_ends_it(host: ChangingHost) -> None:
+    driver = host.kernel.host_driver()
+    function = driver.discover().by_address[PciAddress.parse(CARD)]
+    host.done("vfs")
+    with SqliteJournal(journal_path(host.folder / "state" / "laneway.db")) as journal:
+        plan = driver.plan(Prepare(recorded=function))
+        journal.begin(plan)
+        journal.step(plan.steps[0])
+    status = host.json("status", "status", status=1)
+    assert status["change"] == {"action": "prepare", "address": CARD, "steps": 3, "begun": 1, "going_on": False}
+    assert f"Interrupted: prepare of {CARD}, 1 of 3 steps begun" in host.run("status").out
+    host.done("release")
+    assert host.json("status", "status", status=1)["change"] is None
+
+
+def test_what_is_not_as_recorded_is_told(host: ChangingHost) -> None:
+    host.done("claim db-1 --alias nic:1", "allocate db-1", "prepare db-1")
+    assert host.json("check", "check")["drift"] == []
+    host.kernel.write("sys/bus/pci/drivers/vfio-pci/unbind", CARD)
+    (drift,) = host.json("check", "check")["drift"]
+    assert (drift["code"], drift["address"]) == ("other_driver", CARD)
+    assert "is on no driver" in host.run("check").out
+    host.kernel.boot("two")
+    (drift,) = host.json("status", "status", status=1)["drift"]
+    assert (drift["code"], drift["address"]) == ("not_restored", CARD)
+    assert "laneway restore" in host.run("status").out

@@ -1,6 +1,7 @@
 """How many VFs a PF has: who may change it, and what of it survives a boot."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -140,6 +141,26 @@ def test_a_card_that_is_gone_is_told_each_time(host: ChangingHost) -> None:
         assert address == PF
         assert isinstance(error, LanewayError)
         assert error.code is ErrorCode.UNKNOWN_DEVICE
+
+
+def test_a_card_that_is_gone_can_be_forgotten(host: ChangingHost) -> None:
+    set_vf_count(host.managed, PF_ADDRESS, 2)
+    boot(host)
+    host.kernel.sysfs.remove(PF)
+    assert set_vf_count(host.managed, PF_ADDRESS, 0).note is not None
+    assert restored(host) == []
+    assert refusal(host, number=0).code is ErrorCode.UNKNOWN_DEVICE
+
+
+def test_a_card_that_was_put_elsewhere_is_known_again(host: ChangingHost) -> None:
+    set_vf_count(host.managed, PF_ADDRESS, 2)
+    elsewhere = at("0000:91:00.0")
+    (kept,) = host.journal().vf_counts.values()
+    recorded = replace(kept.recorded, address=elsewhere)
+    host.managed.journal.keep(replace(host.journal(), vf_counts={elsewhere: replace(kept, recorded=recorded)}))
+    boot(host)
+    assert restored(host) == [(PF, None)]
+    assert list(host.journal().vf_counts) == [PF_ADDRESS]
 
 
 def test_a_change_of_the_boot_by_something_else_forgets_no_vfs(host: ChangingHost) -> None:

@@ -10,12 +10,12 @@ from laneway.cli.exit_status import EXIT_STATUS
 from laneway.domain.errors import ErrorCode
 from laneway.domain.specs.refusal import NO_SPEC_MATCHES
 from laneway.domain.tracking.blocking import CORDONED, GROUP_NOT_VIABLE, IN_USE, OPENED, OWN_CORDONS, WRONG_DEVICE
-from laneway.domain.tracking.drift import NOT_IN_VM, NOT_OWNED_BY_VM, OTHER_DRIVER
+from laneway.domain.tracking.drift import NOT_IN_VM, NOT_OWNED_BY_VM, NOT_RESTORED, OTHER_DRIVER
 from laneway.hosts.linux.use_findings import UseCode
 
 PROJECT = Path(__file__).parents[2]
 PAGE = (PROJECT / "docs/codes.md").read_text()
-DRIFT = (NOT_IN_VM, NOT_OWNED_BY_VM, OTHER_DRIVER)
+DRIFT = (NOT_IN_VM, NOT_OWNED_BY_VM, OTHER_DRIVER, NOT_RESTORED)
 SAYS_A_CODE = {
     "BlockReason",
     "ConfigProblem",

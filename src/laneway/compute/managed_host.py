@@ -101,7 +101,7 @@ class Disagreement:
 def disagreement(state: JournalState, view: HostView) -> Disagreement:
     """Where what is remembered of the host and what the control plane knows of it differ."""
     prepared = prepared_now(state)
-    theirs = {a: device for a, device in state.prepared.items() if _is_allocated_to(view.held.get(a), device.consumer)}
+    theirs = {a: device for a, device in state.prepared.items() if is_allocated_to(view.held.get(a), device.consumer)}
     on_the_way = {a for a, device in view.held.items() if device.status is Status.RELEASING}
     return Disagreement(
         taken_for_nobody=half_taken(state) | (prepared.keys() - theirs.keys() - on_the_way),
@@ -125,5 +125,6 @@ def stays_taken(view: HostView, address: PciAddress) -> bool:
     return is_storage or device.extra_info.cleaning is not None or device.tags.get("one_time_use") is True
 
 
-def _is_allocated_to(device: PciDevice | None, consumer: str) -> bool:
+def is_allocated_to(device: PciDevice | None, consumer: str) -> bool:
+    """Whether the consumer has the device, as a VM that runs or is to run with it."""
     return device is not None and device.consumer == consumer and device.status is Status.ALLOCATED

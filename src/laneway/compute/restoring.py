@@ -1,14 +1,14 @@
 """After a boot: devices that were prepared before are prepared again, before their VMs start."""
 
-from laneway.compute.managed_host import ManagedHost
+from laneway.compute.managed_host import ManagedHost, is_allocated_to
 from laneway.compute.preparing import carry_out, orders
 from laneway.compute.taken import prepared_now
 from laneway.compute.vf_counts import restore_vf_counts
 from laneway.contracts.changes import Change, Changes
 from laneway.domain.errors import LanewayError
+from laneway.domain.tracking.drift import NOT_RESTORED, Drift
 from laneway.domain.tracking.host_view import HostView
-from laneway.interfaces.journal import PreparedDevice
-
+from laneway.interfaces.journal import JournalState, PreparedDevice
 
 def restore(host: ManagedHost) -> Changes:
     """Gives PFs their VFs again, and allocated devices that an earlier boot prepared to their consumers.
@@ -22,6 +22,20 @@ def restore(host: ManagedHost) -> Changes:
         state = host.journal.state()
         waiting = [device for address, device in sorted(state.prepared.items()) if address not in prepared_now(state)]
         return Changes(host=host.name, of=(*counts, *(_prepared_again(host, view, device) for device in waiting)))
+
+
+def not_restored(state: JournalState, view: HostView) -> tuple[Drift, ...]:
+    """What an earlier boot prepared for its owner, and this one has not."""
+    boot_id = view.report.inventory.boot_id
+    return tuple(
+        Drift(
+            NOT_RESTORED,
+            address,
+            f"it was prepared for {device.consumer} before the boot; laneway restore does it again",
+        )
+        for address, device in sorted(state.prepared.items())
+        if device.boot_id != boot_id and is_allocated_to(view.held.get(address), device.consumer)
+    )
 
 
 def _prepared_again(host: ManagedHost, view: HostView, device: PreparedDevice) -> Change:

@@ -9,6 +9,7 @@ from laneway.contracts.vfs import PfVfs
 from laneway.domain.address import PciAddress
 from laneway.domain.device import Status
 from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.identity import Census, described, difference
 from laneway.domain.inventory import DevType, Inventory, PciFunction
 from laneway.domain.tracking.host_view import HostView
 from laneway.interfaces.host_changes import SetVfCount
@@ -44,19 +45,27 @@ def set_vf_count(
         action = _action(host.look(), address, count, autoprobe)
         return Change(address=address, steps=host.changer.planned(action))
     with host.changing() as view:
+        state = host.journal.state()
+        if not count and address in state.vf_counts and address not in view.report.inventory.by_address:
+            host.changer.remember(_without(state, address))
+            return Change(address=address, note="it is not on this host any more, and is forgotten")
         action = _action(view, address, count, autoprobe)
         pf = view.report.inventory.by_address[address]
 
         def with_count(state: JournalState) -> JournalState:
-            kept = {a: other for a, other in state.vf_counts.items() if a != address}
-            if count:
-                boot_id = view.report.inventory.boot_id
-                kept[address] = VfCount(recorded=pf, count=count, autoprobe=action.autoprobe, boot_id=boot_id)
-            return replace(state, vf_counts=kept)
+            if not count:
+                return _without(state, address)
+            boot_id = view.report.inventory.boot_id
+            kept = VfCount(recorded=pf, count=count, autoprobe=action.autoprobe, boot_id=boot_id)
+            return replace(state, vf_counts={**state.vf_counts, address: kept})
 
         steps = host.changer.apply(action, with_count)
         host.look()
         return Change(address=address, steps=steps)
+
+
+def _without(state: JournalState, address: PciAddress) -> JournalState:
+    return replace(state, vf_counts={a: kept for a, kept in state.vf_counts.items() if a != address})
 
 
 def is_waiting(state: JournalState, boot_id: str | None) -> bool:
@@ -98,18 +107,18 @@ def _restored(changer: HostChanger, inventory: Inventory, kept: VfCount) -> Chan
 
 def _known_again(inventory: Inventory, kept: VfCount) -> PciFunction:
     """The PF where it stands today. Raises LanewayError(unknown_device) where the host has it no more."""
+    found = Census(inventory.by_address).whereabouts(kept.recorded)
     there = inventory.by_address.get(kept.address)
-    candidates = ([there] if there is not None else []) + list(inventory.functions)
-    pf = next((function for function in candidates if _is_same(kept.recorded, function)), None)
-    if pf is None:
-        recorded = kept.recorded
-        raise LanewayError(
-            ErrorCode.UNKNOWN_DEVICE,
-            f"the PF {kept.address} ({recorded.vendor_id}:{recorded.product_id}) that had {kept.count} VFs is not on"
-            f" this host any more; laneway vfs {kept.address} 0 forgets it",
-            {"address": str(kept.address)},
-        )
-    return pf
+    if len(found) == 1:
+        return found[0]
+    if there is not None and difference(kept.recorded, there) is None:
+        return there
+    raise LanewayError(
+        ErrorCode.UNKNOWN_DEVICE,
+        f"the PF {kept.address} ({described(kept.recorded)}) that had {kept.count} VFs is not on this host any more;"
+        f" laneway vfs {kept.address} 0 forgets it",
+        {"address": str(kept.address)},
+    )
 
 
 def _action(view: HostView, address: PciAddress, count: int, autoprobe: bool | None) -> SetVfCount:
@@ -162,7 +171,3 @@ def _admits_vfs(view: HostView, pf: PciFunction) -> bool:
         vf_index=0,
     )
     return bool(view.report.specs.fitting(likely, pf))
-
-
-def _is_same(recorded: PciFunction, found: PciFunction) -> bool:
-    return (recorded.vendor_id, recorded.product_id, recorded.path) == (found.vendor_id, found.product_id, found.path)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from laneway.contracts.agent_status import AgentStatus, DeviceCounts
 from laneway.contracts.answer import Json, drift_json
 from laneway.contracts.codec import to_plain
+from laneway.domain.address import PciAddress
 from laneway.domain.inventory import ReadinessNote
 from laneway.domain.tracking.drift import Drift
 
@@ -14,10 +15,24 @@ RELOAD_SCHEMA = "laneway.reload/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HostChange:
+    """A change of the host that has begun: so many of its ``steps``. ``going_on``: a process is at it.
+
+    Otherwise it was interrupted, and whatever changes the host next brings it to an end.
+    """
+
+    action: str
+    address: PciAddress
+    steps: int
+    begun: int
+    going_on: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HostStatus:
     """``agent`` is None where none runs. ``devices`` are counted now, or by the agent where the host cannot be read.
 
-    ``drift`` is where the host does not stand as it is recorded.
+    ``drift`` is where the host does not stand as it is recorded, ``change`` what is being changed on it.
     """
 
     host: str
@@ -26,11 +41,13 @@ class HostStatus:
     devices: DeviceCounts
     readiness: Sequence[ReadinessNote]
     drift: Sequence[Drift] = ()
+    change: HostChange | None = None
 
     @property
     def is_well(self) -> bool:
         """Whether an agent runs, and nothing waits for a person."""
-        return self.agent is not None and self.agent.is_well and not self.drift
+        is_interrupted = self.change is not None and not self.change.going_on
+        return self.agent is not None and self.agent.is_well and not self.drift and not is_interrupted
 
 
 def status_document(status: HostStatus) -> Json:
@@ -42,6 +59,7 @@ def status_document(status: HostStatus) -> Json:
         "agent": None if status.agent is None else _agent_json(status.agent),
         "devices": to_plain(status.devices),
         "drift": [drift_json(one) for one in status.drift],
+        "change": None if status.change is None else to_plain(status.change),
         "readiness": to_plain(status.readiness),
     }
 

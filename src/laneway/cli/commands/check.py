@@ -26,13 +26,15 @@ def command(settings: Settings) -> int:
 
     host = open_host(settings)
     in_force = specs_in_force(source_of(settings), host.name)
-    check = check_config(host.look_at_stored(), host.config.aliases, host.warnings, in_force)
+    view = host.look_at_stored()
+    check = check_config(view, host.config.aliases, host.warnings, in_force)
+    drift = host.drift(view)
     if settings.as_json:
         from laneway.contracts.check import check_document
 
-        output.write_json(check_document(host.name, host.config.sources, check, host.inventory.readiness))
+        output.write_json(check_document(host.name, host.config.sources, check, host.inventory.readiness, drift))
     else:
         from laneway.cli.render.check import check_page
 
-        output.write_lines(check_page(host.config.sources, check, output.screen(settings)))
+        output.write_lines(check_page(host.config.sources, check, output.screen(settings), drift))
     return ExitStatus.YES

@@ -6,7 +6,7 @@ from datetime import datetime
 from laneway.cli.render.readiness import notes_block
 from laneway.cli.render.screen import Screen, Tone
 from laneway.contracts.agent_status import AgentStatus, Problem, Trouble
-from laneway.contracts.status import HostStatus
+from laneway.contracts.status import HostChange, HostStatus
 
 _INDENT = " " * 2
 _LABEL = 13
@@ -37,6 +37,8 @@ def status_page(status: HostStatus, screen: Screen) -> list[str]:
             _row("devices", str(status.devices), screen),
             *_troubles(agent, screen),
         ]
+    if status.change is not None:
+        lines += ["", _change(status.change, screen)]
     if status.drift:
         lines += ["", screen.paint("Not as recorded", Tone.BAD)]
         lines += [_INDENT + screen.paint(f"{one.address}: {one.message}") for one in status.drift]
@@ -51,6 +53,15 @@ def reload_page(agent: AgentStatus, screen: Screen) -> list[str]:
         _row("devices", str(agent.devices), screen),
         *_problems("Noted", agent.warnings, Tone.WAITING, screen),
     ]
+
+
+def _change(change: HostChange, screen: Screen) -> str:
+    what = f"{change.action} of {change.address}, {change.begun} of {change.steps} steps begun"
+    if change.going_on:
+        return screen.paint(f"A process is changing the host: {what}", Tone.WAITING)
+    return screen.paint(
+        f"Interrupted: {what}; whatever changes the host next ends it, such as laneway release", Tone.BAD
+    )
 
 
 def _row(label: str, text: str, screen: Screen) -> str:

@@ -26,6 +26,8 @@ def vfs_page(pfs: Sequence[PfVfs], screen: Screen) -> list[str]:
 
 def set_page(change: Change, screen: Screen, *, dry_run: bool) -> list[str]:
     """What was done about the number of VFs, or would be."""
+    if change.note is not None:
+        return [f"{change.address}: {change.note}."]
     if not change.steps:
         return [f"{change.address} has as many already."]
     if dry_run:

@@ -11,6 +11,8 @@ from laneway.domain.tracking.host_view import HostView
 NOT_IN_VM = "not_in_vm"
 NOT_OWNED_BY_VM = "not_owned_by_vm"
 OTHER_DRIVER = "other_driver"
+NOT_RESTORED = "not_restored"
+"""A service or command that knows what was prepared before a boot tells this one."""
 
 
 @dataclass(frozen=True, slots=True)
