@@ -31,7 +31,7 @@ install_python() {
 }
 
 # The wheels that the suite needs, for Windows, by the pins and hashes of requirements/dev.txt.
-install_packages() {
+install_wheels() {
   "$host_python" "$repository/tests/wine/windows_requirements.py" "$repository"/requirements/{dev,build}.txt >"$cache/wanted.txt"
   cmp -s "$cache/wanted.txt" "$cache/packages/wanted.txt" && return
   rm -rf "$cache/packages"
@@ -56,7 +56,7 @@ flock 9
 find_wine >/dev/null || install_packages "Windows' Python runs under Wine" "$cache/apt.log" wine64
 wine=$(find_wine)
 install_python
-install_packages
+install_wheels
 install_laneway
 if [[ ! -f $WINEPREFIX/system.reg ]]; then
   "$wine" wineboot --init </dev/null >"$cache/wineboot.log" 2>&1 9>&-
