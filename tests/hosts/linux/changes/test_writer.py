@@ -3,6 +3,7 @@
 import errno
 import os
 from pathlib import Path
+from subprocess import Popen
 
 import pytest
 
@@ -59,3 +60,31 @@ def test_a_process_that_cannot_write_at_all_is_an_error(root: Path, monkeypatch:
     monkeypatch.setattr("sys.executable", "/bin/false")
     with pytest.raises(OSError, match="the process that writes ended with status 1"):
         SysfsWriter(root).write_bounded(ATTRIBUTE, "1", 60.0)
+
+
+def test_who_is_interrupted_waits_for_the_end_of_the_write(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else it would be done after it was taken back."""
+    (root / ATTRIBUTE).touch()
+    _interrupt_first_wait(monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        SysfsWriter(root).write_bounded(ATTRIBUTE, "1", 60.0)
+    assert (root / ATTRIBUTE).read_text() == "1"
+
+
+def test_who_is_interrupted_does_not_wait_for_ever(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(root / ATTRIBUTE)
+    _interrupt_first_wait(monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        SysfsWriter(root).write_bounded(ATTRIBUTE, "1", 0.2)
+
+
+def _interrupt_first_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits, wait = list[float | None](), Popen.communicate
+
+    def communicate(writer: "Popen[str]", timeout: float | None = None) -> tuple[str, str]:
+        waits.append(timeout)
+        if len(waits) == 1:
+            raise KeyboardInterrupt
+        return wait(writer, timeout=timeout)
+
+    monkeypatch.setattr(Popen, "communicate", communicate)
