@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from laneway.domain.tracking.claim import HostState, Update
+from laneway.interfaces.network import BindingRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +40,9 @@ class HostTransaction(Protocol):
         consumer to another without freeing it first: no caller that read ``state`` does.
         """
 
+    def record_bindings(self, changes: Mapping[str, BindingRecord | None]) -> None:
+        """Keeps what is known of the bindings of ports, by port; None forgets one. The host itself does not change."""
+
 
 class Store(Protocol):
     """Claims and devices of hosts. Every implementation passes ``tests/store/contract.py``."""
@@ -59,6 +63,9 @@ class Store(Protocol):
 
     def read(self, host: str) -> HostState:
         """The host's state without a lock; empty if the host is not known."""
+
+    def binding_records(self, host: str) -> Mapping[str, BindingRecord]:
+        """What is known of the bindings of a host's ports, by port, without a lock."""
 
     def hosts(self) -> Sequence[str]:
         """The names of all hosts known, ascending."""

@@ -43,6 +43,8 @@ _NEEDS: Mapping[VnicType, _Need] = {
     VnicType.VDPA: _Need(dev_type=DevType.VDPA, attach=Attach.VDPA),
     VnicType.REMOTE_MANAGED: _Need(remote_managed=True),
 }
+NEED_DEVICES = tuple(_NEEDS)
+"""The kinds of ports to which PCI devices are bound (rule C69)."""
 _BY_CYBORG = frozenset({VnicType.ACCELERATOR_DIRECT, VnicType.ACCELERATOR_DIRECT_PHYSICAL})
 
 

@@ -54,9 +54,12 @@ class Answer:
     @property
     def message(self) -> str:
         """The service's own words (https://specs.openstack.org/openstack/api-sig/guidelines/errors.html)."""
-        errors = self.content.get("errors") if isinstance(self.content, dict) else None
+        content = self.content if isinstance(self.content, dict) else {}
+        errors, neutrons = content.get("errors"), content.get("NeutronError")
         if isinstance(errors, list) and errors and isinstance(errors[0], dict):
             return " ".join(str(errors[0].get("detail") or errors[0].get("title")).split())
+        if isinstance(neutrons, dict):
+            return " ".join(str(neutrons.get("message")).split())
         return " ".join(self.text.split())[:400]
 
 
@@ -76,14 +79,19 @@ class Http(Protocol):
 
 
 class OpenedService:
-    """Requests by keystoneauth. ``unreachable`` is the code of all failures to get an answer."""
+    """Requests by keystoneauth. ``unreachable`` is the code of all failures to get an answer.
 
-    def __init__(self, adapter: "Adapter", name: str, unreachable: ErrorCode) -> None:
+    Where the service did answer, the detail of such a failure has the ``status``. ``version`` is the
+    folder of the API's version, such as ``/v2.0``, which catalogues give or leave out.
+    """
+
+    def __init__(self, adapter: "Adapter", name: str, unreachable: ErrorCode, *, version: str = "") -> None:
         from keystoneauth1.exceptions import ClientException  # noqa: PLC0415 - late, see the module
 
         self._adapter = adapter
         self._name = name
         self._unreachable = unreachable
+        self._version = version
         self._failures = (ClientException,)
 
     def request(
@@ -102,7 +110,7 @@ class OpenedService:
         if body is not None:
             options["json"] = body
         try:
-            response = self._adapter.request(path, method, **options)
+            response = self._adapter.request(self._versioned(path), method, **options)
         except self._failures as error:
             raise self._failure(f"cannot be reached: {error}") from error
         try:
@@ -112,20 +120,30 @@ class OpenedService:
         answer = Answer(response.status_code, content, response.text)
         if answer.status in (401, 403) or answer.status >= 500:
             what = "fails" if answer.status >= 500 else "does not let us do that"
-            raise self._failure(f"{what}: {method} {path} is answered with {answer.status}, {answer.message}")
+            told = f"{what}: {method} {path} is answered with {answer.status}, {answer.message}"
+            raise self._failure(told, status=answer.status)
         return answer
 
-    def _failure(self, what: str) -> LanewayError:
-        return LanewayError(self._unreachable, f"{self._name} {what}", {"service": self._name})
+    def _versioned(self, path: str) -> str:
+        if not self._version:
+            return path
+        endpoint = self._adapter.endpoint_override or self._adapter.get_endpoint() or ""
+        return path if endpoint.rstrip("/").endswith(self._version) else f"{self._version}{path}"
+
+    def _failure(self, what: str, **detail: object) -> LanewayError:
+        return LanewayError(self._unreachable, f"{self._name} {what}", {"service": self._name, **detail})
 
 
-def open_service(access: Access, service: str, unreachable: ErrorCode) -> OpenedService:
-    """The service of a type, such as ``placement``, which is also the name of its section in a ``nova.conf``.
+def open_service(
+    access: Access, service: str, unreachable: ErrorCode, *, section: str | None = None, version: str = ""
+) -> OpenedService:
+    """The service of a type, such as ``placement``; ``section`` is its one of a ``nova.conf``, if not of that name.
 
     Raises LanewayError(not_supported) without openstacksdk, and LanewayError(``unreachable``) where it
     is not said who we are. Whether the service answers is seen at the first request.
     """
-    name = service.capitalize()
+    section = section or service
+    name = section.capitalize()
     try:
         from keystoneauth1.exceptions import ClientException  # noqa: PLC0415 - late, see the module
         from openstack.exceptions import SDKException  # noqa: PLC0415 - late, see the module
@@ -138,13 +156,14 @@ def open_service(access: Access, service: str, unreachable: ErrorCode) -> Opened
         # Without a handler Python prints what they log of failures, which are told as errors.
         logging.getLogger(library).addHandler(logging.NullHandler())
     try:
-        adapter = _of_nova(access.nova_conf, service) if access.nova_conf else _of_cloud(access.cloud, service)
+        by_nova = access.nova_conf
+        adapter = _of_nova(by_nova, section, service) if by_nova else _of_cloud(access.cloud, service)
     except (ClientException, ConfError, SDKException, OSError, ValueError) as error:
         message = f"{name} cannot be used, as {access} does not say who we are there: {error}"
         raise LanewayError(unreachable, message, {"service": name}) from error
     if adapter.session.timeout is None:
         adapter.session.timeout = TIMEOUT
-    return OpenedService(adapter, name, unreachable)
+    return OpenedService(adapter, name, unreachable, version=version)
 
 
 def _of_cloud(cloud: str | None, service: str) -> "Adapter":
@@ -162,21 +181,21 @@ def _of_cloud(cloud: str | None, service: str) -> "Adapter":
     )
 
 
-def _of_nova(files: Sequence[Path], service: str) -> "Adapter":
+def _of_nova(files: Sequence[Path], section: str, service: str) -> "Adapter":
     """By the options that keystoneauth has for a section: auth_type, auth_url, username, region_name, ..."""
     from keystoneauth1 import loading  # noqa: PLC0415 - late, see the module
     from oslo_config import cfg  # noqa: PLC0415 - late, see the module
 
     conf = cfg.ConfigOpts()
-    loading.register_auth_conf_options(conf, service)
-    loading.register_session_conf_options(conf, service)
-    loading.register_adapter_conf_options(conf, service)
-    conf.set_default("service_type", service, group=service)
-    conf.set_default("valid_interfaces", ["internal", "public"], group=service)
+    loading.register_auth_conf_options(conf, section)
+    loading.register_session_conf_options(conf, section)
+    loading.register_adapter_conf_options(conf, section)
+    conf.set_default("service_type", service, group=section)
+    conf.set_default("valid_interfaces", ["internal", "public"], group=section)
     arguments = [f"--config-{'dir' if file.is_dir() else 'file'}={file}" for file in files]
     conf(arguments, default_config_files=[], default_config_dirs=[], use_env=False)
-    auth = loading.load_auth_from_conf_options(conf, service)
+    auth = loading.load_auth_from_conf_options(conf, section)
     if auth is None:
-        raise ValueError(f"[{service}]auth_type is not given")
-    session = loading.load_session_from_conf_options(conf, service, auth=auth)
-    return loading.load_adapter_from_conf_options(conf, service, session=session, auth=auth)
+        raise ValueError(f"[{section}]auth_type is not given")
+    session = loading.load_session_from_conf_options(conf, section, auth=auth)
+    return loading.load_adapter_from_conf_options(conf, section, session=session, auth=auth)

@@ -8,6 +8,7 @@ from threading import Lock
 from typing import TypeVar
 
 from laneway.domain.tracking.claim import HostState, Update
+from laneway.interfaces.network import BindingRecord
 from laneway.interfaces.store import AuditEntry
 from laneway.store.rules import audit_detail, refuse_second_owner
 
@@ -40,6 +41,7 @@ class MemoryTransaction:
         self._actor = actor
         self._state = state
         self.log: list[AuditEntry] = []
+        self.bindings: dict[str, BindingRecord | None] = {}
 
     def state(self) -> HostState:
         return self._state
@@ -53,6 +55,9 @@ class MemoryTransaction:
             AuditEntry(at=at, host=self._host, actor=self._actor, action=action, detail=audit_detail(update))
         )
 
+    def record_bindings(self, changes: Mapping[str, BindingRecord | None]) -> None:
+        self.bindings |= changes
+
 
 class MemoryStore:
     """The state of hosts in this process. Safe between threads; hosts do not wait for each other."""
@@ -61,6 +66,7 @@ class MemoryStore:
         self._actor = actor
         self._states: dict[str, HostState] = {}
         self._log: dict[str, list[AuditEntry]] = {}
+        self._bindings: dict[str, Mapping[str, BindingRecord]] = {}
         self._locks: dict[str, Lock] = {}
         self._new_lock = Lock()
 
@@ -79,6 +85,7 @@ class MemoryStore:
             for host, transaction in open_on.items():
                 self._states[host] = transaction.state()
                 self._log.setdefault(host, []).extend(transaction.log)
+                self._bindings[host] = _merged(self.binding_records(host), transaction.bindings)
 
     def _lock_of(self, host: str) -> Lock:
         with self._new_lock:
@@ -86,6 +93,9 @@ class MemoryStore:
 
     def read(self, host: str) -> HostState:
         return self._states.get(host, HostState())
+
+    def binding_records(self, host: str) -> Mapping[str, BindingRecord]:
+        return self._bindings.get(host, {})
 
     def hosts(self) -> Sequence[str]:
         return sorted(self._states)

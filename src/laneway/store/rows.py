@@ -6,6 +6,7 @@ from sqlalchemy import Row
 
 from laneway.domain.device import Attach, BlockReason, PciDevice, Status
 from laneway.domain.tracking.claim import ClaimRecord
+from laneway.interfaces.network import BindingRecord
 
 Values = dict[str, Any]
 
@@ -69,3 +70,30 @@ def block_values(block: BlockReason) -> Values:
 
 def block_of(row: Row[Any]) -> BlockReason:
     return BlockReason(code=row.code, message=row.message, detail=row.detail, function=row.function)
+
+
+def binding_record_values(record: BindingRecord) -> Values:
+    return {
+        "consumer": record.consumer,
+        "address": record.address,
+        "profile": record.profile,
+        "since": record.since,
+        "is_bound": record.is_bound,
+        "attempts": record.attempts,
+        "error_code": record.error_code,
+        "error": record.error,
+    }
+
+
+def binding_record_of(row: Row[Any]) -> BindingRecord:
+    return BindingRecord(
+        port=row.port,
+        consumer=row.consumer,
+        address=row.address,
+        profile=row.profile,
+        since=row.since,
+        is_bound=row.is_bound,
+        attempts=row.attempts,
+        error_code=row.error_code,
+        error=row.error,
+    )

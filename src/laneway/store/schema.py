@@ -85,6 +85,23 @@ BLOCKS = Table(
     PrimaryKeyConstraint("host_id", "address"),
 )
 
+PORT_BINDINGS = Table(
+    "port_bindings",
+    METADATA,
+    _host_id(),
+    Column("port", Text, nullable=False),
+    Column("consumer", Text, nullable=False),
+    Column("address", AddressText, nullable=False),
+    Column("profile", JsonText(dict[str, Any]), nullable=False),
+    Column("since", UtcTime, nullable=False),
+    Column("is_bound", Boolean, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("error_code", Text),
+    Column("error", Text),
+    PrimaryKeyConstraint("host_id", "port"),
+)
+"""The ports that may be bound on a host by us, one row for each, written before Neutron is asked."""
+
 AUDIT = Table(
     "audit",
     METADATA,

@@ -10,11 +10,22 @@ from sqlalchemy import update as sql_update
 
 from laneway.domain.address import PciAddress
 from laneway.domain.tracking.claim import HostState, Update
+from laneway.interfaces.network import BindingRecord
 from laneway.interfaces.store import AuditEntry
 from laneway.store.engine import for_writing, reported
-from laneway.store.rows import Values, block_of, block_values, claim_of, claim_values, device_of, device_values
+from laneway.store.rows import (
+    Values,
+    binding_record_of,
+    binding_record_values,
+    block_of,
+    block_values,
+    claim_of,
+    claim_values,
+    device_of,
+    device_values,
+)
 from laneway.store.rules import audit_detail, refuse_second_owner
-from laneway.store.schema import AUDIT, BLOCKS, CLAIMS, DEVICES, HOSTS
+from laneway.store.schema import AUDIT, BLOCKS, CLAIMS, DEVICES, HOSTS, PORT_BINDINGS
 
 Value = TypeVar("Value")
 
@@ -41,6 +52,9 @@ class SqlTransaction:
         entry = {"at": at, "host": self._host, "actor": self._actor, "action": action}
         self._connection.execute(insert(AUDIT), entry | {"detail": audit_detail(update)})
         self._change_host({} if update.boot_id is None else {"boot_id": update.boot_id})
+
+    def record_bindings(self, changes: Mapping[str, BindingRecord | None]) -> None:
+        self._replace(PORT_BINDINGS, "port", changes, binding_record_values)
 
     def _consumers(self, addresses: Sequence[PciAddress]) -> Mapping[PciAddress, str | None]:
         held = select(DEVICES.c.address, DEVICES.c.consumer).where(
@@ -96,6 +110,11 @@ class SqlStore:
     def read(self, host: str) -> HostState:
         with reported(self._engine), self._engine.begin() as connection:
             return _state(connection, host)
+
+    def binding_records(self, host: str) -> Mapping[str, BindingRecord]:
+        of_host = select(PORT_BINDINGS).join(HOSTS, HOSTS.c.id == PORT_BINDINGS.c.host_id).where(HOSTS.c.name == host)
+        with reported(self._engine), self._engine.begin() as connection:
+            return {row.port: binding_record_of(row) for row in connection.execute(of_host)}
 
     def hosts(self) -> Sequence[str]:
         with reported(self._engine), self._engine.begin() as connection:

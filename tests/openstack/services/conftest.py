@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
-WHERE = {"test_placement.py": "LANEWAY_TEST_PLACEMENT"}
+WHERE = {
+    "test_placement.py": "LANEWAY_TEST_PLACEMENT",
+    "test_neutron.py": "LANEWAY_TEST_NEUTRON",
+}
 """The environment variable with the URL of the service that a module of tests needs."""
 
 
