@@ -1,10 +1,11 @@
-"""packaging/systemd/laneway-agent.service: what it says fits what the program does."""
+"""packaging/systemd: what the units say fits what the program does."""
 
 import shutil
 import subprocess
 import sys
 from configparser import ConfigParser
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -14,20 +15,40 @@ from laneway.cli.exit_status import EXIT_STATUS, ExitStatus
 from laneway.compute.manager import POLL_SECONDS
 from laneway.domain.errors import ErrorCode
 
-UNIT = Path(__file__).parents[2] / "packaging/systemd/laneway-agent.service"
+UNITS = Path(__file__).parents[2] / "packaging/systemd"
+AGENT, RESTORE = UNITS / "laneway-agent.service", UNITS / "laneway-restore.service"
+CHANGES = ("CAP_NET_ADMIN", "CAP_SYS_MODULE", "CAP_SYS_ADMIN")
+
+
+def section(unit: Path, name: str) -> dict[str, str]:
+    """What a section says; of a key that stands in it more than once, all values in one."""
+    parser = ConfigParser(interpolation=None, strict=False, dict_type=Values)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.read(unit)
+    return dict(parser[name])
+
+
+class Values(dict[str, Any]):
+    """Adds up what a key is given, as systemd does for lists."""
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        if isinstance(value, list) and key in self and isinstance(self[key], list):
+            value = [*self[key], *value]
+        super().__setitem__(key, value)
 
 
 @pytest.fixture(scope="module")
 def service() -> dict[str, str]:
-    parser = ConfigParser(interpolation=None)
-    parser.optionxform = str  # type: ignore[assignment,method-assign]
-    parser.read(UNIT)
-    return dict(parser["Service"])
+    return section(AGENT, "Service")
 
 
-@pytest.mark.parametrize("line", ["ExecStart", "ExecReload"])
-def test_its_commands_are_command_lines(service: dict[str, str], line: str) -> None:
-    program, name, *words = service[line].split()
+@pytest.mark.parametrize(
+    ("unit", "line"),
+    [(AGENT, "ExecStart"), (AGENT, "ExecReload"), (RESTORE, "ExecStart")],
+    ids=lambda value: str(value)[-7:],
+)
+def test_its_commands_are_command_lines(unit: Path, line: str) -> None:
+    program, name, *words = section(unit, "Service")[line].split()
     assert Path(program).name == "laneway"
     with click.Context(cli.root) as root:
         command = cli.root.get_command(root, name)
@@ -47,10 +68,30 @@ def test_the_watchdog_waits_for_longer_than_the_agent_is_silent(service: dict[st
     assert int(service["WatchdogSec"].removesuffix("s")) > 20 * POLL_SECONDS
 
 
-def test_systemd_where_there_is_one_finds_nothing_wrong_with_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("unit", [AGENT, RESTORE], ids=lambda unit: unit.stem)
+def test_a_unit_may_do_what_changing_a_host_takes(unit: Path) -> None:
+    """docs/operating.md: what must not be protected, and which rights the steps need."""
+    says = section(unit, "Service")
+    assert {"ProtectKernelTunables", "ProtectKernelModules", "PrivateDevices"}.isdisjoint(says)
+    assert set(CHANGES) <= set(says["CapabilityBoundingSet"].split())
+    assert "@module" in says["SystemCallFilter"].split()
+    assert "/run/udev" in says["ReadWritePaths"]
+    assert says["ProtectSystem"] == "strict"
+
+
+def test_vms_start_after_their_devices_are_prepared_again() -> None:
+    unit = section(RESTORE, "Unit")
+    managers = {"libvirtd.service", "virtqemud.service", "libvirt-guests.service", "laneway-agent.service"}
+    assert managers <= set(unit["Before"].split())
+    assert section(RESTORE, "Service")["Type"] == "oneshot"
+    assert RESTORE.name in section(AGENT, "Unit")["After"].split()
+
+
+def test_systemd_where_there_is_one_finds_nothing_wrong_with_them(tmp_path: Path) -> None:
     analyze = shutil.which("systemd-analyze")
-    unit = tmp_path / UNIT.name
-    unit.write_text(UNIT.read_text().replace("/opt/laneway/bin/laneway", sys.executable))
-    command = [analyze, "verify", str(unit)] if analyze else ["true"]
+    copies = [tmp_path / unit.name for unit in (AGENT, RESTORE)]
+    for unit, copy in zip((AGENT, RESTORE), copies, strict=True):
+        copy.write_text(unit.read_text().replace("/opt/laneway/bin/laneway", sys.executable))
+    command = [analyze, "verify", *map(str, copies)] if analyze else ["true"]
     checked = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (checked.returncode, checked.stderr) == (0, "")

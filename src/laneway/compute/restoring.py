@@ -10,6 +10,7 @@ from laneway.domain.tracking.drift import NOT_RESTORED, Drift
 from laneway.domain.tracking.host_view import HostView
 from laneway.interfaces.journal import JournalState, PreparedDevice
 
+
 def restore(host: ManagedHost) -> Changes:
     """Gives PFs their VFs again, and allocated devices that an earlier boot prepared to their consumers.
 
