@@ -87,6 +87,28 @@ def test_a_journal_that_cannot_be_written_ends_the_plan(kernel: FakeKernel, driv
     assert kernel.tree() == before
 
 
+def test_what_somebody_else_has_just_done_is_not_done_again(kernel: FakeKernel, driver: LinuxHostDriver) -> None:
+    kernel.write(f"sys/bus/pci/devices/{PF}/sriov_numvfs", "1")
+    before, writes = kernel.tree(), list[tuple[str, str]]()
+
+    def quicker(step: Step) -> None:
+        address = step.target.split("/")[4]
+        match step.kind:
+            case "unbind":
+                kernel.write(f"sys/bus/pci/drivers/{step.found}/unbind", address)
+            case "bind":
+                kernel.write("sys/bus/pci/drivers_probe", address)
+            case _:
+                kernel.write(step.target, step.value or "\n")
+        writes.append(kernel.writes[-1])
+
+    kernel.writes.clear()
+    taken = driver.apply(driver.plan(prepare(driver, PF)), quicker, lambda _words: None).taken
+    assert kernel.writes == writes
+    do(driver, release(PF, taken))
+    assert kernel.tree() == before
+
+
 class TestWaiting:
     """For what is about to close a device, and for a driver that takes its time: bounded, and told."""
 
@@ -182,6 +204,34 @@ class TestFailures:
         kernel.disturb = race
         assert "is on vfio-pci by now, and no more on e1000e" in failure(driver, prepare(driver, CARD)).message
         assert kernel.driver_of(CARD) == "e1000e"
+
+    def test_a_driver_does_not_let_it_go(self, kernel: FakeKernel, driver: LinuxHostDriver) -> None:
+        def cling(path: str, done: bool) -> None:
+            if path.endswith("e1000e/unbind") and done:
+                kernel.write("sys/bus/pci/devices/0000:22:00.0/driver_override", "e1000e")
+                kernel.write("sys/bus/pci/drivers_probe", CARD)
+
+        kernel.disturb = cling
+        error = failure(driver, prepare(driver, CARD))
+        assert f"e1000e has not let {CARD} go within 10 s" in error.message
+        assert kernel.driver_of(CARD) == "e1000e"
+
+    @pytest.mark.parametrize(
+        ("number", "code"),
+        [(errno.EACCES, ErrorCode.NO_PERMISSION), (errno.EIO, ErrorCode.HOST_CHANGE_FAILED)],
+        ids=["root only", "broken"],
+    )
+    def test_what_cannot_be_read_is_not_changed(
+        self, driver: LinuxHostDriver, number: int, code: ErrorCode, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(path: str) -> bytes:
+            raise OSError(number, os.strerror(number), path)
+
+        action = prepare(driver, CARD)
+        monkeypatch.setattr("laneway.hosts.linux.changes.function_files.read_attribute", refuse)
+        error = failure(driver, action)
+        assert error.code is code
+        assert f"{CARD}/driver_override" in error.message
 
     @pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.EROFS], ids=errno.errorcode.get)
     def test_who_may_not_write_is_told_who_may(self, kernel: FakeKernel, driver: LinuxHostDriver, number: int) -> None:
@@ -303,6 +353,21 @@ class TestRecovery:
         kernel.open(CARD)
         assert driver.recover(Unfinished(plan=plan, begun=plan.steps[:1])).ending is Ending.UNDONE
         assert kernel.driver_of(CARD) == "vfio-pci"
+
+    def test_one_that_can_be_neither_finished_nor_taken_back_is_tried_again(
+        self, kernel: FakeKernel, driver: LinuxHostDriver
+    ) -> None:
+        before = kernel.tree()
+        plan = driver.plan(release(CARD, do(driver, prepare(driver, CARD)).taken))
+        kernel.write("sys/bus/pci/drivers/vfio-pci/unbind", CARD)
+        kernel.unwilling = {"vfio-pci", "e1000e"}
+        unfinished = Unfinished(plan=plan, begun=plan.steps[:2])
+        with pytest.raises(HostChangeError) as caught:
+            driver.recover(unfinished)
+        assert not caught.value.undone
+        kernel.unwilling = set()
+        assert driver.recover(unfinished).ending is Ending.DONE
+        assert kernel.tree() == before
 
     def test_who_may_not_write_cannot_recover(self, kernel: FakeKernel, driver: LinuxHostDriver) -> None:
         plan = driver.plan(release(CARD, do(driver, prepare(driver, CARD)).taken))

@@ -98,6 +98,11 @@ def _with_used_vf(kernel: FakeKernel) -> None:
     kernel.host.address("ens1", "192.0.2.7")
 
 
+def _with_vf_perhaps_used(kernel: FakeKernel) -> None:
+    _with_vfs(kernel)
+    _moved_away(kernel, FIRST_VF)
+
+
 PREPARATIONS: dict[str, tuple[Host, str, ErrorCode, str]] = {
     "the host has an address on it": (
         lambda kernel: _addressed(kernel, CARD),
@@ -165,6 +170,12 @@ PREPARATIONS: dict[str, tuple[Host, str, ErrorCode, str]] = {
         PF,
         ErrorCode.VFS_IN_THE_WAY,
         f"{FIRST_VF} is on vfio-pci, for a guest",
+    ),
+    "the host may use a VF of the PF": (
+        _with_vf_perhaps_used,
+        PF,
+        ErrorCode.VFS_IN_THE_WAY,
+        f"{FIRST_VF} may be in use by the host",
     ),
     "the host uses a VF of the PF": (
         _with_used_vf,
