@@ -48,3 +48,11 @@ def test_a_capture_that_is_not_there_is_named(desktop: ExampleHost, option: str,
     error = validated("failure", answer.out)["error"]
     assert error["code"] == "host_unreachable"
     assert str(tmp_path / "nowhere") in error["message"]
+
+
+@pytest.mark.parametrize(("family", "format_name"), [("windows", "hyperv"), ("linux", "libvirt")])
+def test_what_comes_next_is_for_the_hypervisor_of_the_host(desktop: ExampleHost, family: str, format_name: str) -> None:
+    (desktop.folder / "host.json").write_text(json.dumps({**INVENTORY, "os": {"family": family}}))
+    desktop.config.write_text('[[device_spec]]\naddress = "*"\n')
+    answer = desktop.run("claim", "vm1", "--request", '{"name": "gpu", "any_of": [{"vendor_id": "10de"}]}')
+    assert f"laneway hostdev vm1 --format {format_name} " in answer.out

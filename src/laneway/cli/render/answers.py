@@ -30,7 +30,7 @@ def claim_answer(outcome: Outcome, request: ClaimRequest, names: Names, screen: 
     steps = [(f"laneway allocate {consumer}", "the VM is to run with them")]
     if _are_taken_by_us(outcome):
         steps.append((f"laneway prepare {consumer}", "take them from the host's drivers"))
-    steps.append((f"laneway hostdev {consumer} --format libvirt", "what goes into its definition"))
+    steps.append((f"laneway hostdev {consumer} --format {_usual_format(outcome)}", "what goes into its definition"))
     return [
         screen.paint(f"{request.consumer} has{already} claimed, under the id {request.claim}:", Tone.GOOD),
         "",
@@ -67,6 +67,12 @@ def freed_answer(outcome: Outcome, names: Names, screen: Screen) -> list[str]:
             "Next: `laneway clean` makes them fit for others; an agent does so where their device spec says how.",
         ]
     return lines
+
+
+def _usual_format(outcome: Outcome) -> str:
+    """The format of the hypervisor that most hosts of this system have."""
+    system = outcome.tracker.view.report.inventory.os
+    return "hyperv" if system is not None and system.family == "windows" else "libvirt"
 
 
 def quoted(consumer: str) -> str:
