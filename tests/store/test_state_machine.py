@@ -1,38 +1,52 @@
 """The store in memory and the one in SQLite do the same, whatever is done to them."""
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from laneway.domain.device import Status
+from laneway.domain.address import PciAddress
+from laneway.domain.device import PciDevice, Status
 from laneway.domain.errors import LanewayError
 from laneway.domain.tracking.claim import Update
 from laneway.interfaces.store import Store
 from laneway.store.memory import MemoryStore
 from laneway.store.sqlite import open_store
 from store.contract import Interrupted
-from store.samples import CORDON, NOW, address, device, record
+from store.samples import CORDON, NOW, address, device, gpu, record
 
 SLOTS = st.integers(0, 3)
 CONSUMERS = st.sampled_from(["vm1", "vm2"])
 CLAIMS = st.sampled_from(["c1", "c2"])
-HELD = st.builds(
-    lambda slot, consumer, claim, status: {
-        address(slot): None if status is None else device(slot, consumer, status, claim)
-    },
-    SLOTS,
-    st.none() | CONSUMERS,
-    CLAIMS,
-    st.sampled_from([None, Status.CLAIMED, Status.ALLOCATED, Status.DIRTY]),
-)
+STATUSES = (None, Status.CLAIMED, Status.ALLOCATED, Status.RELEASING, Status.DIRTY)
+
+
+@st.composite
+def held(draw: st.DrawFn) -> dict[PciAddress, PciDevice | None]:
+    """One device of any kind that is held, or is no more."""
+    slot, status = draw(SLOTS), draw(st.sampled_from(STATUSES))
+    if status is None:
+        return {address(slot): None}
+    one = device(slot, draw(st.none() | CONSUMERS), status, draw(CLAIMS))
+    changed = replace(
+        one,
+        prepared=draw(st.booleans()),
+        placeholders=tuple(map(gpu, draw(st.lists(SLOTS, max_size=2)))),
+        displaced=draw(st.sampled_from([None, "it is at another place"])),
+    )
+    return {address(slot): changed}
+
+
+MARKS = st.builds(lambda slot: replace(CORDON, function=gpu(slot)), SLOTS) | st.just(CORDON)
 UPDATES = st.builds(
     Update,
-    held=HELD | st.just({}),
+    held=held() | st.just({}),
     claims=st.dictionaries(CLAIMS, st.none() | st.builds(record, CONSUMERS, SLOTS), max_size=2),
-    blocks=st.dictionaries(SLOTS.map(address), st.none() | st.just(CORDON), max_size=2),
+    blocks=st.dictionaries(SLOTS.map(address), st.none() | MARKS, max_size=2),
+    boot_id=st.sampled_from([None, None, "b1", "b2"]),
 )
 COUNTER = itertools.count()
 
@@ -65,12 +79,6 @@ class Stores(RuleBasedStateMachine):
             return None
 
         assert run(self.memory) == run(self.sql)
-
-    @rule(host=st.integers(0, 1), boot_id=st.sampled_from(["b1", "b2"]))
-    def boot(self, host: int, boot_id: str) -> None:
-        for store in (self.memory, self.sql):
-            with store.transaction(self.names[host]) as transaction:
-                transaction.write(Update(boot_id=boot_id), action="sync", at=NOW)
 
     @invariant()
     def both_hold_the_same(self) -> None:

@@ -15,7 +15,7 @@ from laneway.domain.device import Status
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.inventory import DevType, Opener, PciFunction
 from laneway.domain.requests.request import ClaimRequest, Constraint, ConstraintKind, NumaPolicy
-from laneway.domain.tracking.claim import HELD
+from laneway.domain.tracking.claim import HELD, Update
 from laneway.domain.tracking.host_view import IommuGroups
 from laneway.domain.tracking.tracker import PciDeviceTracker
 
@@ -81,7 +81,11 @@ class TrackerMachine(RuleBasedStateMachine):
         self.specs: list[object] = SPECS[0]
         self.tracker = PciDeviceTracker(report(*FULL_HOST), iommu_groups=groups)
         self.ids = count()
+        self.boots = count(1)
+        self.boot_id = "boot 0"
         self.last_groups = {str(f.address): f.iommu_group for f in FULL_HOST}
+        self.were_regrouped = False
+        self.sync()
 
     @rule(
         consumer=CONSUMERS,
@@ -144,15 +148,63 @@ class TrackerMachine(RuleBasedStateMachine):
         device = self.tracker.view.device(at(address))
         assert device is None or not device.is_owned
 
-    @rule(address=st.sampled_from(ADDRESSES), verb=st.sampled_from(["cordon", "uncordon", "cleaned", "released"]))
+    @rule(address=st.sampled_from(ADDRESSES), verb=st.sampled_from(["cordon", "uncordon", "cleaned"]))
     def mark(self, address: str, verb: str) -> None:
+        self.told(lambda: getattr(self.tracker, verb)(at(address)))
+
+    @rule(address=st.sampled_from(ADDRESSES))
+    def block(self, address: str) -> None:
+        before = self.tracker.view.held.get(at(address))
+        self.told(lambda: self.tracker.block(at(address), "fatal_errors", "its fatal errors rose"))
+        assert self.tracker.view.held.get(at(address)) == before, "who has it keeps it"
+
+    @rule(address=st.sampled_from(ADDRESSES), again=st.booleans())
+    def prepare(self, address: str, again: bool) -> None:
+        """The VFs of a PF are gone while it is prepared."""
+        vfs = [self.present[one] for one in VFS.get(address, ()) if one in self.present]
+        if not self.told(lambda: self.tracker.prepared(at(address), vfs)):
+            return
+        assert self.tracker.view.held[at(address)].prepared
+        if again:
+            assert self.tracker.prepared(at(address)).is_empty
+        for one in vfs:
+            del self.present[str(one.address)]
+        self.sync()
+
+    @rule(address=st.sampled_from(ADDRESSES))
+    def release(self, address: str) -> None:
+        before = self.tracker.view.held.get(at(address))
+        if not self.told(lambda: self.tracker.released(at(address))):
+            return
+        assert before is not None
+        assert before.prepared or before.status is Status.RELEASING
+        after = self.tracker.view.held.get(at(address))
+        assert (after.consumer if after else None) == before.consumer, "a claim outlives that the host has it back"
+        self.present |= {str(vf.address): vf for vf in before.placeholders if address in self.present}
+        self.sync()
+
+    @rule(lost=st.sets(st.sampled_from(ADDRESSES), max_size=3), known=st.booleans())
+    def boot(self, lost: set[str], known: bool) -> None:
+        """Groups are numbered anew; VFs may not be made again, cards may be gone."""
+        self.present = {address: f for address, f in self.present.items() if address not in lost}
+        if known:
+            self.last_groups = {address: f.iommu_group for address, f in self.present.items()}
+            self.boot_id = f"boot {next(self.boots)}"
+        owned = {a: d.consumer for a, d in self.tracker.view.held.items() if d.is_owned}
+        self.sync()
+        assert not known or not any(device.prepared for device in self.tracker.view.held.values())
+        assert {a: d.consumer for a, d in self.tracker.view.held.items() if d.is_owned} == owned
+
+    def told(self, operation: Callable[[], Update]) -> bool:
+        """Whether the operation is possible; it is applied then."""
         before = self.picture()
-        update, refusal = attempt(lambda: getattr(self.tracker, verb)(at(address)))
+        update, refusal = attempt(operation)
         assert self.picture() == before
         if update is None:
-            assert refusal in (ErrorCode.UNKNOWN_DEVICE, ErrorCode.INVALID_STATUS)
-        else:
-            self.tracker.apply(update)
+            assert refusal in (ErrorCode.UNKNOWN_DEVICE, ErrorCode.INVALID_STATUS, ErrorCode.WRONG_DEVICE)
+            return False
+        self.tracker.apply(update)
+        return True
 
     @rule(address=st.sampled_from(ADDRESSES), change=st.sampled_from(CHANGES))
     def change(self, address: str, change: dict[str, Any]) -> None:
@@ -182,12 +234,15 @@ class TrackerMachine(RuleBasedStateMachine):
         owned = {a: d.consumer for a, d in self.tracker.view.held.items() if d.is_owned}
         self.last_groups.update({address: f.iommu_group for address, f in self.present.items()})
         self.tracker = self.tracker.sync(self.report()).tracker
+        self.were_regrouped |= self.regrouped()
         self.tracker.apply(self.tracker.settle())
+        assert self.tracker.settle().is_empty
         still = {a: d.consumer for a, d in self.tracker.view.held.items() if d.is_owned}
         assert still == owned, "an owned device is never removed, and keeps its owner"
 
     def report(self) -> Any:
-        return report(*self.present.values(), specs=self.specs)
+        told = report(*self.present.values(), specs=self.specs)
+        return replace(told, inventory=replace(told.inventory, boot_id=self.boot_id))
 
     def picture(self) -> Any:
         view = self.tracker.view
@@ -208,7 +263,7 @@ class TrackerMachine(RuleBasedStateMachine):
                     assert (
                         one.consumer == other.consumer
                         or not self.share_group(one.address, other.address)
-                        or (self.regrouped())
+                        or self.were_regrouped
                     )
 
     @invariant()
@@ -230,6 +285,16 @@ class TrackerMachine(RuleBasedStateMachine):
                 claimed_only = all(rival.status is Status.CLAIMED for rival in rivals)
                 expected = Status.UNCLAIMABLE if claimed_only else Status.UNAVAILABLE
             assert view.status_of(address) is expected
+
+    @invariant()
+    def only_what_a_guest_has_or_had_is_prepared(self) -> None:
+        view = self.tracker.view
+        for device in view.held.values():
+            assert not device.prepared or device.status in (Status.ALLOCATED, Status.RELEASING)
+            assert device.prepared or not device.placeholders
+        for address in view.placeholders:
+            assert str(address) not in self.present
+            assert view.status_of(address) is Status.UNAVAILABLE
 
     def kin(self, one: PciAddress, other: PciAddress) -> bool:
         return str(other) in VFS.get(str(one), ()) or str(one) in VFS.get(str(other), ())
@@ -254,5 +319,5 @@ class TrackerMachine(RuleBasedStateMachine):
         )
 
 
-TrackerMachine.TestCase.settings = settings(max_examples=400, stateful_step_count=60, deadline=None)
+TrackerMachine.TestCase.settings = settings(max_examples=250, stateful_step_count=60, deadline=None)
 TestTracker = TrackerMachine.TestCase
