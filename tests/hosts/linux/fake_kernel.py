@@ -78,6 +78,7 @@ class FakeKernel:
         self.unwilling: set[str] = set()
         """Drivers whose probe fails."""
         self.broken_resets: set[str] = set()
+        self.impossible_resets: set[str] = set()
         self.refused_modules: set[str] = set()
         self.vf_kernel: VfKernel = RunningVfKernel()
         self.answers: dict[str, Ended] = {}
@@ -294,6 +295,8 @@ class FakeKernel:
             if not file.exists():
                 raise _refusal(errno.ENOENT, str(file))
             if address in self.broken_resets:
+                raise _refusal(errno.EIO, str(file))
+            if address in self.impossible_resets:
                 raise _refusal(errno.ENOTTY, str(file))
         elif name == "sriov_drivers_autoprobe" and value not in ("0", "1"):
             raise _refusal(errno.EINVAL, str(file))

@@ -257,6 +257,19 @@ class TestFailures:
         assert error.detail["address"] == DISPLAY
         assert kernel.tree() == before
 
+    def test_a_function_that_no_method_resets_is_given_back_as_it_is(
+        self, kernel: FakeKernel, driver: LinuxHostDriver
+    ) -> None:
+        """Seen on a real kernel: of two functions in a slot a bus reset resets none alone (ENOTTY)."""
+        before = kernel.tree()
+        taken = do(driver, prepare(driver, DISPLAY, SOUND)).taken
+        kernel.impossible_resets = {DISPLAY}
+        said: list[str] = []
+        outcome = driver.apply(driver.plan(release(DISPLAY, taken)), lambda _step: None, said.append)
+        assert outcome.ending is Ending.DONE
+        assert kernel.tree() == before
+        assert [line for line in said if "it is given back as it is" in line]
+
     def test_a_number_of_vfs_that_the_device_cannot_have_after_all(
         self, kernel: FakeKernel, driver: LinuxHostDriver
     ) -> None:
