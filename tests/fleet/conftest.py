@@ -11,6 +11,7 @@ import pytest
 from laneway.domain.report import HostReport
 from laneway.domain.tracking.claim import HostState
 from laneway.fleet.control_plane import ControlPlane
+from laneway.interfaces.network import BindingRecord
 from laneway.interfaces.store import AuditEntry, HostTransaction, Store
 from laneway.store.memory import MemoryStore
 from laneway.store.sqlite import open_store
@@ -35,6 +36,9 @@ class CountingStore:
 
     def read(self, host: str) -> HostState:
         return self.inner.read(host)
+
+    def binding_records(self, host: str) -> Mapping[str, BindingRecord]:
+        return self.inner.binding_records(host)
 
     def hosts(self) -> Sequence[str]:
         return self.inner.hosts()

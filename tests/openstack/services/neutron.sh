@@ -7,7 +7,7 @@
 #                                       answers. The driver ovn needs the databases that ovn.sh started in FOLDER/ovn
 #   neutron.sh restart FOLDER           what was stopped, with its data, under its URL
 #   neutron.sh stop FOLDER              ends it
-#   neutron.sh agent FOLDER up|down HOST [NETWORK...]   what the agents of a host would report
+#   neutron.sh agents FOLDER NETWORK HOST...   what the agents of these hosts would report
 #
 # SQLite takes one writer, so there is one process with one thread.
 set -euo pipefail
@@ -126,7 +126,7 @@ stop() {
   while is_running "$1"; do sleep 0.1; done
 }
 
-agent() {
+agents() {
   local folder=$1
   shift
   "$environment/bin/python" -W ignore "$here/neutron_agent.py" --config-file "$folder/neutron.conf" "$@" >>"$folder/log" 2>&1
