@@ -36,4 +36,5 @@ can_build || install_packages "libvirt-python is built with libvirt's headers" "
 [[ -d $built ]] || build "$built"
 
 cd "$repository"
+unset LANEWAY_CONFIG
 PYTHONPATH=$built "$python" -m pytest "$@" tests/with_libvirt
