@@ -39,6 +39,14 @@ def test_a_device_goes_to_a_guest_and_comes_back_as_it_was(host: ChangingHost) -
     assert host.run("release").out == "Nothing is to be given back: no device was freed.\n"
 
 
+def test_a_vf_that_no_driver_takes_is_not_ready_either(host: ChangingHost) -> None:
+    host.done(f"vfs {PF} 1", "claim db-1 --alias vf:1", "allocate db-1")
+    note = f"note: {FIRST_VF} has no driver for guests; before the VM starts: laneway prepare db-1\n"
+    assert host.run("hostdev", "db-1", "--format", "qemu").err == note
+    host.done("prepare db-1")
+    assert host.run("hostdev", "db-1", "--format", "qemu").err == ""
+
+
 def test_what_was_never_prepared_is_free_at_once(host: ChangingHost) -> None:
     host.done("claim db-1 --alias nic:1", "allocate db-1")
     assert "laneway release" not in host.run("free", "db-1").out

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from compute.fakes import BEGIN
@@ -20,7 +21,7 @@ from laneway.domain.inventory import Inventory
 from laneway.domain.requests.request import Alternative, ClaimRequest, DeviceRequest
 from laneway.domain.specs.device_spec_parser import parse_device_specs
 from laneway.domain.tracking.health import Health
-from laneway.domain.tracking.host_view import HostView
+from laneway.domain.tracking.host_view import HostView, IommuGroups
 from laneway.fleet.control_plane import ControlPlane
 from laneway.interfaces.host_changes import (
     Action,
@@ -96,11 +97,13 @@ class ChangingHost:
         specs: Sequence[object] = ALL,
         kernel: FakeKernel | None = None,
         store: Store | None = None,
+        iommu_groups: IommuGroups = IommuGroups.ENFORCE,
     ) -> None:
         self.kernel = kernel or any_kernel(folder / "root")
         self.specs = specs
         self.store = store or MemoryStore()
         self.driver = CleaningDriver(self.kernel)
+        self.iommu_groups = iommu_groups
         self.told: list[str] = []
         self._database = folder / "state" / "laneway.db"
         self._opened: list[ManagedHost] = []
@@ -136,7 +139,12 @@ class ChangingHost:
             lock=HostLock(host_lock_path(self._database), patience=patience),
             progress=self.told.append,
         )
-        return ManagedHost(name=HOST, specs=specs, plane=ControlPlane(self.store, lambda: BEGIN), changer=changer)
+        return ManagedHost(
+            name=HOST, specs=specs, plane=ControlPlane(self.store, self.clock, self.iommu_groups), changer=changer
+        )
+
+    def clock(self) -> datetime:
+        return BEGIN
 
     def close(self) -> None:
         for managed in self._opened:

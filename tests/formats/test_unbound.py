@@ -28,7 +28,8 @@ def device(driver: str | None, binding: Binding, attach: Attach, dev_type: DevTy
         pytest.param("cloud-hypervisor", "nvme", "laneway", "vfio", True, id="Cloud Hypervisor binds nothing"),
         pytest.param("qemu", "vfio-pci", "laneway", "vfio", False, id="bound"),
         pytest.param("qemu", "mlx5_vfio_pci", "laneway", "vfio", False, id="bound to a variant"),
-        pytest.param("qemu", None, "laneway", "vfio", False, id="no driver that is known"),
+        pytest.param("qemu", None, "laneway", "vfio", True, id="without a driver, as a VF that no driver takes"),
+        pytest.param("qemu", None, "operator", "vfio", False, id="no driver that is known, of an operator's"),
         pytest.param("hyperv", "nouveau", "laneway", "vfio", False, id="Hyper-V has no such drivers"),
         pytest.param("libvirt", "iavf", "laneway", "macvtap", False, id="macvtap needs the host's driver"),
         pytest.param("libvirt", "mlx5_core", "laneway", "vdpa", False, id="vDPA needs the host's driver"),
@@ -42,3 +43,8 @@ def test_what_is_still_to_be_bound(form: str, driver: str | None, binding: str, 
 def test_a_vdpa_device_is_never_bound_however_it_was_claimed() -> None:
     one = device("mlx5_core", Binding.LANEWAY, Attach.VFIO, DevType.VDPA)
     assert unbound(Format.LIBVIRT, [one, replace(one)]) == ()
+
+
+def test_what_is_prepared_needs_no_more() -> None:
+    one = replace(device(None, Binding.LANEWAY, Attach.VFIO), prepared=True)
+    assert unbound(Format.LIBVIRT, [one]) == ()

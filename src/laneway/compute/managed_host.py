@@ -1,6 +1,6 @@
 """A host that this process may change: what was left undone is put right before anything else."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -62,11 +62,12 @@ class ManagedHost:
         if held is not None and (held.prepared or held.status is Status.RELEASING):
             self.plane.released(self.name, address)
 
-    def remember_drivers(self) -> None:
-        """Remembers on which drivers the taken functions are by now."""
+    def remember_drivers(self, devices: Collection[PciAddress]) -> None:
+        """Remembers on which drivers the functions are that were just taken for these devices."""
         found = self.look().report.inventory.by_address
         state = self.journal.state()
-        self.changer.remember(with_drivers(state, {a: found[a].driver for a in state.taken if a in found}))
+        taken = (address for address, hold in state.taken.items() if not hold.holders.isdisjoint(devices))
+        self.changer.remember(with_drivers(state, {a: found[a].driver for a in taken if a in found}))
 
     def _give_back_to(self, view: HostView) -> None:
         """Gives back what was taken for nobody: whoever did so was interrupted. What cannot be now, is next time."""

@@ -1,6 +1,6 @@
 """Taking devices from the host for the consumer that they are allocated to: all of them, or none."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -86,9 +86,13 @@ def carry_out(host: ManagedHost, view: HostView, wanted: Sequence[Order]) -> tup
         if change.steps or _is_bound_by_us(order.device)
     ]
     host.journal.keep(with_prepared(host.journal.state(), records))
-    for record in records:
-        host.plane.prepared(host.name, record.address, record.placeholders)
-    host.remember_drivers()
+    try:
+        for record in records:
+            host.plane.prepared(host.name, record.address, record.placeholders)
+    except LanewayError:
+        host.settled()  # somebody freed a device meanwhile: the host has it back then
+        raise
+    host.remember_drivers([record.address for record in records])
     return tuple(done)
 
 
@@ -136,23 +140,30 @@ def _action(host: ManagedHost, view: HostView, device: PciDevice, settings: VfSe
         recorded=view.stored(device.address).function,
         attach=device.attach,
         binding=device.extra_info.binding,
-        siblings=_siblings(view, device),
+        siblings=_siblings(view, device, host.journal.state().taken),
         live_migratable=device.tags.get("live_migratable") is True,
         may_be_in_use=device.extra_info.allow_in_use,
         vf_settings=_with_trust(host, device, settings),
     )
 
 
-def _siblings(view: HostView, device: PciDevice) -> frozenset[PciAddress]:
-    """The admitted members of its IOMMU group. That nobody else holds one of them, the claim has seen to."""
+def _siblings(view: HostView, device: PciDevice, taken: Container[PciAddress]) -> frozenset[PciAddress]:
+    """The admitted members of its IOMMU group, but for what another consumer has on a driver of the host."""
     group = device.function.iommu_group
     if group is None:
         return frozenset()
     return frozenset(
         function.address
         for function in view.report.inventory.functions
-        if function.iommu_group == group and function.address != device.address and view.is_admitted(function.address)
+        if function.iommu_group == group
+        and function.address != device.address
+        and view.is_admitted(function.address)
+        and (function.address in taken or not _is_anothers(view.held.get(function.address), device))
     )
+
+
+def _is_anothers(held: PciDevice | None, device: PciDevice) -> bool:
+    return held is not None and held.is_owned and held.consumer != device.consumer
 
 
 def _with_trust(host: ManagedHost, device: PciDevice, settings: VfSettings | None) -> VfSettings | None:

@@ -54,10 +54,7 @@ def give_back(
     host: ManagedHost, addresses: Sequence[PciAddress], kept: Collection[PciAddress] = ()
 ) -> tuple[Change, ...]:
     """Releases devices, each on its own; for whoever may change the host."""
-    changes = tuple(_given_back(host, address, keep=address in kept) for address in addresses)
-    if changes:
-        host.remember_drivers()
-    return changes
+    return tuple(_given_back(host, address, keep=address in kept) for address in addresses)
 
 
 def _given_back(host: ManagedHost, address: PciAddress, *, keep: bool) -> Change:

@@ -64,7 +64,9 @@ def command(settings: Settings, consumer: str, form: str, iommufd: bool, iommu: 
 
 
 def _tell_unbound(device: PciDevice, consumer: str, form: str, settings: Settings) -> None:
-    line = f"note: {device.address} is on the host's driver {device.function.driver}; {_remedy(device, consumer, form)}"
+    driver = device.function.driver
+    state = "has no driver for guests" if driver is None else f"is on the host's driver {driver}"
+    line = f"note: {device.address} {state}; {_remedy(device, consumer, form)}"
     output.write_message(lambda screen: screen.paint(line, Tone.WAITING), settings.color)
 
 
