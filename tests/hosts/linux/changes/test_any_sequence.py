@@ -50,7 +50,7 @@ class Oddity:
 
 
 MOVES = st.lists(
-    st.builds(Move, st.sampled_from(DEVICES), st.booleans(), st.none() | st.integers(0, 12)), min_size=1, max_size=8
+    st.builds(Move, st.sampled_from(DEVICES), st.booleans(), st.none() | st.integers(0, 12)), min_size=1, max_size=6
 )
 ODDITIES = st.lists(st.builds(Oddity, st.sampled_from(DEVICES), st.sampled_from(OVERRIDES), st.booleans()), max_size=4)
 
@@ -106,7 +106,7 @@ class Ledger:
                 self._apply(release(address, self.taken.pop(address)))
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(moves=MOVES, oddities=ODDITIES, autoprobe=st.booleans(), order=st.permutations(DEVICES))
 def test_the_host_is_as_it_was(moves: list[Move], oddities: list[Oddity], autoprobe: bool, order: list[str]) -> None:
     with TemporaryDirectory() as folder:

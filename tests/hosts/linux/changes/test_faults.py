@@ -25,6 +25,7 @@ from hosts.linux.changes.kernels import (
     with_display,
     with_pf,
 )
+from hosts.linux.changes.saved_tree import SavedTree
 from hosts.linux.fake_kernel import FakeKernel
 from laneway.domain.cleaning import Cleaning, CleaningKind
 from laneway.domain.errors import LanewayError
@@ -110,25 +111,22 @@ def _without_autoprobe(kernel: FakeKernel) -> FakeKernel:
 
 
 class Trial:
-    """A scenario on one host after the other: a new one only where the last is not as it was any more."""
+    """A scenario, tried again and again on a host that is put back in between."""
 
     def __init__(self, scenario: Scenario, folder: Path) -> None:
-        self._scenario = scenario
-        self._folder = folder
-        self._hosts = 0
-        self.renew()
+        self.kernel = scenario.host(folder)
+        self.action = scenario.then(self.kernel.host_driver())
+        self.plan = self.kernel.host_driver().plan(self.action)
+        self.found = self.kernel.host_driver().discover()
         self.before = self.kernel.tree()
+        self._saved = SavedTree(self.kernel.root)
         do(self.kernel.host_driver(), self.action)
         self.after = self.kernel.tree()
-        self.renew()
+        self.put_back()
 
-    def renew(self) -> None:
-        self._hosts += 1
-        self.kernel = self._scenario.host(self._folder / str(self._hosts))
-        self.action = self._scenario.then(self.kernel.host_driver())
-        self.plan = self.kernel.host_driver().plan(self.action)
-        self._now, self._writes = self.kernel.tree(), len(self.kernel.writes)
-        self.found = self.kernel.host_driver().discover()
+    def put_back(self) -> None:
+        self._saved.put_back()
+        self._now, self._writes = self.before, len(self.kernel.writes)
 
     def changer(self, inventory: Inventory) -> LinuxChanger:
         """What changes the host; what discovery finds it has been told, so that only its own reads can fail."""
@@ -140,9 +138,9 @@ class Trial:
             self._now, self._writes = self.kernel.tree(), len(self.kernel.writes)
         return self._now == tree
 
-    def renew_unless_as_before(self) -> None:
+    def put_back_unless_as_before(self) -> None:
         if not self.is_as(self.before):
-            self.renew()
+            self.put_back()
 
     @contextmanager
     def faults(self) -> Iterator[Faults]:
@@ -165,7 +163,7 @@ def test_every_read_and_write_may_fail_once(trial: Trial, record_property: Calla
             hit = faults.count > point
         assert not isinstance(error, LanewayError) or error.detail.get("undone", True) is True
         assert trial.is_as(trial.after if error is None else trial.before), f"the failure of {point} leaves it half-way"
-        trial.renew_unless_as_before()
+        trial.put_back_unless_as_before()
         point += 1
     assert point > 15
     record_property("reads and writes of changes that failed once", point - 1)
@@ -217,7 +215,7 @@ def test_the_process_may_end_at_every_write_and_step(
         if ended:
             _recovered_from_anything(trial, Unfinished(plan=plan, begun=tuple(begun)))
             point += 1
-        trial.renew_unless_as_before()
+        trial.put_back_unless_as_before()
     assert point >= 4
     record_property("points of changes at which the process ended", point)
 
@@ -239,12 +237,12 @@ def _killed(trial: Trial, faults: Faults) -> tuple[Plan, list[Step], bool]:
 def _recovered_from_anything(trial: Trial, unfinished: Unfinished) -> None:
     """Recovery may be killed at each write, and fail at each; in the end all is well, and stays so."""
     driver, is_release = trial.kernel.host_driver(), isinstance(trial.action, Release)
-    point, ended = 0, True
+    changer, point, ended = trial.changer(driver.discover()), 0, True
     while ended:
         with trial.faults() as faults:
             faults.kill_at(point)
             try:
-                driver.recover(unfinished)
+                changer.recover(unfinished)
                 ended = False
             except ProcessEndsError:
                 point += 1
@@ -264,9 +262,9 @@ def test_recovery_may_fail_at_every_read_and_write(trial: Trial) -> None:
         faults.end()
     assert ended
     unfinished = Unfinished(plan=plan, begun=tuple(begun))
+    changer = trial.changer(trial.kernel.host_driver().discover())
     endings, point, hit = list[Ending](), 0, True
     while hit:
-        changer = trial.changer(trial.kernel.host_driver().discover())
         with trial.faults() as faults:
             faults.failing = point
             error = _failure(_recover, changer, unfinished, endings)
