@@ -18,11 +18,12 @@ from laneway.config import Config, Surroundings, load_config
 from laneway.config.config import AUTO_DRIVER
 from laneway.domain.device import PciDevice
 from laneway.domain.errors import ConfigProblem, ErrorCode, LanewayError
-from laneway.domain.identity import is_surely
+from laneway.domain.identity import Census
 from laneway.domain.inventory import DevType, Inventory
 from laneway.domain.report import HostReport
 from laneway.domain.specs.admission import admit
 from laneway.domain.tracking.claim import HostState
+from laneway.domain.tracking.displacement import displacement
 from laneway.domain.tracking.host_view import HostView
 from laneway.hosts.pci_ids import PciNames
 from laneway.hosts.registry import open_driver
@@ -102,10 +103,14 @@ class LocalHost:
         if ended or (another_boot and any(row.prepared for row in quick.held.values())):
             return self._look_closely()
         admitted = dict(admit(report.inventory, report.specs).devices)
+        census = Census(report.inventory.by_address)
+        meant = (*(row.recorded for row in quick.held.values()), *(block.function for block in quick.blocks.values()))
+        if any(recorded is not None and displacement(recorded, census) for recorded in meant):
+            return self._look_closely()
         held = {}
         for address, row in quick.held.items():
             today = admitted.get(address)
-            if today is None or today.entry != row.entry or not is_surely(row.recorded, today.function):
+            if today is None or today.entry != row.entry:
                 return self._look_closely()
             if row.prepared and today.dev_type is DevType.PF:  # its VFs are gone meanwhile
                 return self._look_closely()
@@ -120,11 +125,6 @@ class LocalHost:
                 attach=row.attach,
                 prepared=row.prepared,
             )
-        functions = report.inventory.by_address
-        for address, reason in quick.blocks.items():
-            here = functions.get(address)
-            if reason.function is not None and (here is None or not is_surely(reason.function, here)):
-                return self._look_closely()
         state = HostState(held=held, blocks=quick.blocks, boot_id=quick.boot_id)
         return HostView(report, state, groups, admitted)
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from domain.hosts import A_PF, at, function, pf, report, take, tracker, vf
+from domain.hosts import A_PF, allocate, at, function, pf, report, take, tracker, vf
 from laneway.contracts.codec import to_plain
 from laneway.domain.device import Attach, Status
 from laneway.domain.inventory import DevType, PciFunction, Problem
@@ -123,3 +123,13 @@ def test_the_document_names_every_device_and_every_problem() -> None:
         }
     ]
     assert to_plain(document["problems"]) == (to_plain(problem),)
+
+
+def test_a_device_that_may_be_anothers_at_a_new_address_is_not_recorded_again() -> None:
+    """Its claim says an address of an earlier boot."""
+    card, moved = (function(address, path="0000:30/01.0/00.0") for address in ("0000:3b:00.0", "0000:3c:00.0"))
+    host = tracker(card)
+    allocate(host, "vm1")
+    host = host.sync(report(moved)).tracker
+    for consumer, outcome in (("vm2", "wrong_device"), ("vm1", "new")):
+        assert outcomes(plan_adoption(host, running(vm(consumer, "0000:3c:00.0")))) == {"0000:3c:00.0": outcome}

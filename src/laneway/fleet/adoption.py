@@ -48,8 +48,8 @@ class Adoption:
 def plan_adoption(tracker: PciDeviceTracker, running: RunningVms) -> Adoption:
     """Which devices of running VMs can be recorded as theirs. The tracker stands as if they were, then.
 
-    A device that no spec admits, that another consumer holds, or whose relative another consumer
-    holds is not: that is for an operator to look at. All other devices of the VM are.
+    A device that no spec admits, that another consumer holds (perhaps by another address), or whose
+    relative another consumer holds is not: that is for an operator to look at. All other devices of the VM are.
     """
     devices: list[Adoptee] = []
     held: dict[PciAddress, PciDevice | None] = {}
@@ -71,6 +71,11 @@ def _considered(tracker: PciDeviceTracker, vm: RunningVm, address: PciAddress, a
     if held is not None and held.consumer != vm.consumer:
         holder = f"held by {held.consumer}" if held.consumer else str(held.status)
         refusal = Refusal("invalid_status", f"it is {holder}; free it first if that is wrong")
+    elif others := [device for device in view.displaced_at(address) if device.consumer != vm.consumer]:
+        holder = f"held by {others[0].consumer}" if others[0].consumer else str(others[0].status)
+        refusal = Refusal(
+            "wrong_device", f"it may be the device that is {holder} as {others[0].address}; free that first"
+        )
     elif held is None and not view.is_admitted(address):
         refusal = Refusal("unknown_device", "no device spec admits it; add an entry for it")
     elif held is None and not view.index.cohort_of[address].is_open_to(vm.consumer):

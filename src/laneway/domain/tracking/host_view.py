@@ -97,6 +97,14 @@ class HostView:
         """The held devices that are not what stands at their addresses."""
         return self._displaced
 
+    def displaced_at(self, address: PciAddress) -> list[PciDevice]:
+        """The displaced devices that may stand at an address which is not their own."""
+        return [
+            self._held[own]
+            for own, displaced in self._displaced.items()
+            if own != address and any(found.address == address for found in displaced.found)
+        ]
+
     def displacement_of(self, recorded: PciFunction) -> Displacement | None:
         """Why a function that was recorded is not what stands at its address; None where it is, or is only gone."""
         return displacement(recorded, self._census)
