@@ -46,8 +46,10 @@ class HostChanger:
         """Does it and remembers what stands of it, changed by ``and_then``. The steps that were done.
 
         Raises as ``ChangingHostDriver.apply``; the detail has the kind of the ``step`` that failed. Where a step
-        had begun and the detail does not say that it was ``undone``, the next ``recover`` has to bring it to an end.
+        had begun and the detail does not say that it was ``undone``, the next ``recover`` has to bring it to an end:
+        nothing else is begun before that.
         """
+        self.recover()
         plan = self.driver.plan(action)
         done: list[Step] = []
 

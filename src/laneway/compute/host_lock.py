@@ -19,12 +19,18 @@ def host_lock_path(database: Path) -> Path:
 
 
 class HostLock:
-    """The right to change a host. It ends with its process, however that ends."""
+    """The right to change a host, or to do ``what`` else. It ends with its process, however that ends."""
 
     def __init__(
-        self, path: Path, *, patience: float = PATIENCE, monotonic: Callable[[], float] = time.monotonic
+        self,
+        path: Path,
+        *,
+        what: str = "changing this host",
+        patience: float = PATIENCE,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._path = path
+        self._what = what
         self._patience = patience
         self._monotonic = monotonic
 
@@ -48,7 +54,7 @@ class HostLock:
             if lock.take():
                 return
             if self._patience:
-                progress(f"another process is changing this host; waiting for it, at most {self._patience:g} seconds")
+                progress(f"another process is {self._what}; waiting for it, at most {self._patience:g} seconds")
             end = self._monotonic() + self._patience
             while self._monotonic() < end:
                 if lock.take():
@@ -61,7 +67,7 @@ class HostLock:
             raise LanewayError(code, message, {"lock": str(self._path)}) from error
         raise LanewayError(
             ErrorCode.HOST_BUSY,
-            "another process is changing this host and is not done yet; try again when it is (a cleaning takes"
+            f"another process is {self._what} and is not done yet; try again when it is (a cleaning takes"
             " minutes). `laneway status` tells what is under way",
             {"seconds": self._patience},
         )

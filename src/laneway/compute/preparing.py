@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from laneway.compute.managed_host import ManagedHost
-from laneway.compute.taken import prepared_now, release_of, with_prepared
+from laneway.compute.taken import is_taken, prepared_now, release_of, with_prepared
 from laneway.contracts.changes import Change, Changes
 from laneway.domain.address import PciAddress
 from laneway.domain.device import Attach, Binding, PciDevice, Status
@@ -15,7 +15,7 @@ from laneway.domain.tracking.displacement import refuse_displaced
 from laneway.domain.tracking.host_view import HostView
 from laneway.interfaces.host_changes import Prepare, VfSettings
 from laneway.interfaces.host_driver import Ability
-from laneway.interfaces.journal import PreparedDevice
+from laneway.interfaces.journal import JournalState, PreparedDevice
 
 Settings = Mapping[PciAddress, VfSettings]
 
@@ -80,12 +80,9 @@ def carry_out(host: ManagedHost, view: HostView, wanted: Sequence[Order]) -> tup
     except BaseException:
         _take_back(host, [change.address for change in done if change.address not in before])
         raise
-    records = [
-        _record(host, view, order)
-        for order, change in zip(wanted, done, strict=True)
-        if change.steps or _is_bound_by_us(order.device)
-    ]
-    host.journal.keep(with_prepared(host.journal.state(), records))
+    state = host.journal.state()
+    records = [_record(state, view, order) for order in wanted if is_taken(state, order.device.address)]
+    host.journal.keep(with_prepared(state, records))
     try:
         for record in records:
             host.plane.prepared(host.name, record.address, record.placeholders)
@@ -176,25 +173,20 @@ def _with_trust(host: ManagedHost, device: PciDevice, settings: VfSettings | Non
     return wanted if wanted.trust is not None else replace(wanted, trust=True)
 
 
-def _is_bound_by_us(device: PciDevice) -> bool:
-    """Whether the device is with a guest's driver by now, also where it had been before."""
-    return device.attach is Attach.VFIO and device.extra_info.binding is not Binding.LIBVIRT
-
-
 def _note(device: PciDevice) -> str | None:
     if device.attach is Attach.VFIO and device.extra_info.binding is Binding.LIBVIRT:
         return "libvirt takes it from the host when the VM starts (managed='yes'), as its device spec says"
     return None
 
 
-def _record(host: ManagedHost, view: HostView, order: Order) -> PreparedDevice:
-    device, before = order.device, host.journal.state().prepared.get(order.device.address)
+def _record(state: JournalState, view: HostView, order: Order) -> PreparedDevice:
+    device, before = order.device, state.prepared.get(order.device.address)
     assert device.consumer is not None
     again = before if before is not None and before.consumer == device.consumer else None
     return PreparedDevice(
         recorded=order.action.recorded,
         consumer=device.consumer,
-        boot_id=host.journal.state().boot_id,
+        boot_id=state.boot_id,
         vf_settings=order.action.vf_settings or (again.vf_settings if again else None),
         placeholders=_vfs(view, device.address) or (again.placeholders if again else ()),
     )

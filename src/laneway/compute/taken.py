@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from laneway.domain.address import PciAddress
+from laneway.domain.device import Attach, Binding
 from laneway.interfaces.host_changes import Action, Ending, Outcome, Prepare, Release, Step
 from laneway.interfaces.journal import Hold, JournalState, PreparedDevice
 
@@ -73,12 +74,19 @@ def in_boot(state: JournalState, boot_id: str | None) -> JournalState:
 
 
 def _after_prepare(state: JournalState, action: Prepare, done: tuple[Step, ...]) -> JournalState:
+    if not (done or _is_for_us(action)):
+        return state
     functions = {action.address, *(step.address for step in done), *(action.siblings & state.taken.keys())}
     taken = dict(state.taken)
     for function in functions:
         hold = taken.get(function, Hold())
         taken[function] = replace(hold, holders=hold.holders | {action.address})
     return replace(state, steps=(*state.steps, *done), taken=taken)
+
+
+def _is_for_us(action: Prepare) -> bool:
+    """Whether the device is with a driver for guests by our doing, also where it was there before."""
+    return action.attach is Attach.VFIO and action.binding is not Binding.LIBVIRT
 
 
 def _after_release(state: JournalState, action: Release, standing: tuple[Step, ...]) -> JournalState:
