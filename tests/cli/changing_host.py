@@ -15,9 +15,6 @@ from hosts.linux.fake_kernel import FakeKernel
 from laneway import cli
 from laneway.interfaces.host_driver import HostDriver
 
-CHANGING = ("prepare", "release", "clean", "restore", "vfs")
-"""The commands that change a host."""
-
 NAME = "fake-kernel"
 CONFIG = """\
 [host]

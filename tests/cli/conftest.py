@@ -12,6 +12,9 @@ from laneway import cli
 from laneway.contracts.inventory import encode_inventory
 from laneway.demo.script import HOSTS
 
+CHANGING = ("prepare", "release", "clean", "restore", "vfs")
+"""The commands that change a host."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 import pytest
 
-from cli.changing_host import CHANGING, CONFIG, ChangingHost, changing_host
+from cli.changing_host import CONFIG, ChangingHost, changing_host
+from cli.conftest import CHANGING
 from hosts.linux.fake_kernel import FakeKernel
 from laneway import cli
 from laneway.cli.command import Example, LanewayCommand

@@ -17,7 +17,7 @@ import click
 import pytest
 
 import nova_rows as rows
-from cli.changing_host import CHANGING
+from cli.conftest import CHANGING
 from domain.hosts import function, inventory, pf, vf
 from laneway import cli
 from laneway.cli.command import Example, LanewayCommand

@@ -22,6 +22,15 @@ LEFT_OUT = {
         "tests/hosts/test_conformance.py::TestLinuxWatch",
         "tests/hosts/test_same_outcome.py",
         "tests/hosts/test_registry.py::test_a_captured_tree_is_read_by_the_driver_that_can",
+        *(
+            f"tests/compute/test_{name}.py"
+            for name in ("preparing", "releasing", "cleaning", "vf_counts", "restoring", "managed_host")
+        ),
+        "tests/compute/test_upkeep.py",
+        "tests/compute/test_upkeep_of_a_service.py",
+        "tests/compute/test_host_kills.py",
+        "tests/cli/test_changing.py",
+        "tests/cli/test_changing_examples.py",
     ),
     "processes made by fork and posix_spawn (test_commands.py has some that compete)": (
         "tests/store/test_kills.py",
