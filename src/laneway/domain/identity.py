@@ -115,13 +115,13 @@ def _keys(function: PciFunction) -> Iterator[tuple[str, str]]:
 
 def _contradiction(recorded: PciFunction, found: PciFunction) -> str | None:
     """What cannot be of one device, wherever it stands."""
-    mine, other = described(recorded), described(found)
     if (recorded.vendor_id, recorded.product_id) != (found.vendor_id, found.product_id):
-        return f"it is {other}, not {mine}"
+        return f"it is {described(found)}, not {described(recorded)}"
     subsystems = tuple(_known_pair(one.subsystem_vendor_id, one.subsystem_id) for one in (recorded, found))
     if None not in subsystems and subsystems[0] != subsystems[1]:
         return f"its subsystem is {subsystems[1]}, not {subsystems[0]}"
     if _same_serial(recorded, found) is False:
+        mine, other = described(recorded), described(found)
         return f"it is {other}, not {mine}" if mine != other else "its serial number is another"
     return _other_unit(recorded, found)
 
