@@ -166,6 +166,12 @@ class LocalHost:
         with SqliteJournal(journal_path(self.database)) as journal:
             return journal.state()
 
+    def changed(self) -> "JournalState":
+        """As ``remembered``, but nothing of a host that can only be looked at: it may be another machine's capture."""
+        from laneway.interfaces.journal import JournalState  # noqa: PLC0415 - late, see the module
+
+        return self.remembered() if Ability.PREPARE in self.driver.describe().abilities else JournalState()
+
     def drift(self, view: HostView) -> "tuple[Drift, ...]":
         """Where the host does not stand as it is recorded. What cannot be seen of VMs is not missed.
 
@@ -174,7 +180,7 @@ class LocalHost:
         from laneway.compute.restoring import not_restored  # noqa: PLC0415 - late, see the module
         from laneway.domain.tracking.drift import find_drift  # noqa: PLC0415 - late, see the module
 
-        state = self.remembered()
+        state = self.changed()
         is_this_boot = state.boot_id == self.inventory.boot_id
         taken = {address: hold.driver for address, hold in state.taken.items()} if is_this_boot else {}
         vms: Sequence[RunningVm] = ()

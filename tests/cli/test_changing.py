@@ -17,6 +17,7 @@ from laneway.store.journal import SqliteJournal, journal_path
 def host(
     quick_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[ChangingHost]:
+    monkeypatch.chdir(tmp_path)
     with changing_host(quick_folder / tmp_path.name, capsys, monkeypatch) as made:
         yield made
 
@@ -168,6 +169,15 @@ def test_a_captured_host_cannot_be_changed(gpu_server: ExampleHost, words: list[
     answer = gpu_server.json("failure", *words, status=1)
     assert answer["error"]["code"] == "not_supported"
     assert "'snapshot'" in answer["error"]["message"]
+
+
+def test_what_was_changed_on_this_machine_says_nothing_of_a_captured_one(host: ChangingHost) -> None:
+    host.done(f"vfs {PF} 2", "claim db-1 --alias nic:1", "allocate db-1", "prepare db-1", "capture --output host.json")
+    host.kernel.boot("two")
+    capture = ("--snapshot", "host.json")
+    assert host.json("vfs", "vfs", *capture)["pfs"][0]["kept"] is None
+    assert host.json("check", "check", *capture)["drift"] == []
+    assert host.json("check", "check")["drift"] != []
 
 
 def test_the_vfs_of_a_captured_host_can_be_looked_at(network_host: ExampleHost) -> None:

@@ -47,7 +47,7 @@ def command(settings: Settings, pf: PciAddress | None, count: int | None, autopr
             view = host.look()
     else:
         view = local.look()
-    shown = pfs_of(view, local.remembered(), None if change is not None and change.note else pf)
+    shown = pfs_of(view, local.changed(), None if change is not None and change.note else pf)
     if settings.as_json:
         output.write_json(vfs_document(local.name, shown, change, dry_run=dry_run))
     else:
