@@ -77,10 +77,16 @@ class HostChanger:
     def recover(self) -> None:
         """Brings what was interrupted to an end. Raises as ``ChangingHostDriver.recover``; nothing is lost then."""
         unfinished = self.journal.unfinished()
-        if unfinished is not None:
+        if unfinished is None:
+            return
+        address = unfinished.plan.action.address
+        try:
             outcome = self.driver.recover(unfinished)
-            self.journal.keep(remembered(self.journal.state(), unfinished.plan.action, outcome))
-            self.progress(f"an interrupted change of {unfinished.plan.action.address} was ended: {outcome.ending}")
+        except LanewayError as error:
+            message = f"an interrupted change of {address} has to be ended before any other: {error.message}"
+            raise LanewayError(error.code, message, {"address": str(address)}) from error
+        self.journal.keep(remembered(self.journal.state(), unfinished.plan.action, outcome))
+        self.progress(f"an interrupted change of {address} was ended: {outcome.ending}")
 
     def remember(self, state: JournalState) -> None:
         """Keeps what is remembered where that is another than before."""

@@ -57,7 +57,7 @@ def _try_to_take_back(begun: Sequence[Step], bench: Workbench) -> Exception | No
 def _not_done(step: Step, failure: Exception) -> LanewayError:
     """The error of a step that failed and was taken back, for a person."""
     if isinstance(failure, LanewayError) and failure.code is ErrorCode.CLEANING_FAILED:
-        return failure
+        return LanewayError(failure.code, failure.message, {**failure.detail, "undone": True})
     what = f"not done: {step.summary}: {reason(failure)}"
     if _is_forbidden(failure):
         return LanewayError(ErrorCode.NO_PERMISSION, f"{what}; {_PERMISSION_REMEDY}", {**_detail(step), "undone": True})
