@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from laneway.domain.tracking.drift import Drift
     from laneway.fleet.control_plane import ControlPlane
     from laneway.interfaces.host_changes import Progress
+    from laneway.interfaces.network import PortKeeper
     from laneway.interfaces.placement import ProviderReporter
     from laneway.store.sql import SqlStore
 
@@ -173,6 +174,13 @@ class AgentParts:
         if access.nova_conf or access.cloud is not None:
             return ReportingOff(partial(open_placement, access), config.root_provider)
         return None
+
+    def port_keeper(self, config: Config) -> "PortKeeper | None":
+        """Who keeps Neutron's ports bound; what is said of waiting for a command that does so is of no interest."""
+        from laneway.port_bootstrap import port_keeper  # noqa: PLC0415 - late, see the module
+
+        assert self._store is not None
+        return port_keeper(config, self._source.nova_conf, self._store, self._database(config), lambda _: None)
 
     def open_files(self, config: Config) -> AgentFiles:
         return AgentFiles(self._database(config))

@@ -22,6 +22,7 @@ from laneway.domain.tracking.host_view import IommuGroups
 from laneway.fleet.control_plane import ControlPlane
 from laneway.interfaces.host_changes import Progress
 from laneway.interfaces.host_driver import Ability, DriverCapabilities, HostDriver, HotplugEvents
+from laneway.interfaces.network import PortKeeper
 from laneway.interfaces.placement import ProviderReporter
 from laneway.store.memory import MemoryStore, MemoryTransaction
 
@@ -97,6 +98,7 @@ class FakeParts:
         self.files = AgentFiles(folder / "laneway.db")
         self.reporter: ProviderReporter | None = None
         self.reported_for: list[bool] = []
+        self.ports: PortKeeper | None = None
 
     def load_config(self) -> Config:
         if isinstance(self.written, LanewayError):
@@ -125,6 +127,9 @@ class FakeParts:
     def provider_reporter(self, config: Config) -> ProviderReporter | None:
         self.reported_for.append(config.report_in_placement)
         return self.reporter
+
+    def port_keeper(self, config: Config) -> PortKeeper | None:
+        return self.ports
 
     def open_files(self, config: Config) -> AgentFiles:
         self.opened.append("files")

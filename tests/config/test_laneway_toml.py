@@ -44,6 +44,9 @@ def test_everything_that_a_file_says_is_in_the_config(around: Surroundings) -> N
         pci_in_placement = true
         cloud = "here"
         root_provider = "gpu-1.example.org"
+        [neutron]
+        bind_ports = true
+        cloud = "there"
         [[device_spec]]
         vendor_id = "10de"
         managed = true
@@ -62,9 +65,10 @@ def test_everything_that_a_file_says_is_in_the_config(around: Surroundings) -> N
     assert config.report_in_placement
     assert config.pci_in_placement
     assert (config.cloud, config.root_provider) == ("here", "gpu-1.example.org")
+    assert (config.bind_ports, config.neutron_cloud) == (True, "there")
     assert [spec.vendor_id for spec in config.device_specs] == ["10de", "8086"]
     assert [spec.binding for spec in config.device_specs] == [Binding.LIBVIRT, Binding.LANEWAY]
-    assert [spec.place for spec in config.device_specs] == [f"{PATH}:14", f"{PATH}:17"]
+    assert [spec.place for spec in config.device_specs] == [f"{PATH}:17", f"{PATH}:20"]
     assert list(config.aliases.by_name) == ["gpu"]
     assert config.sources == (PATH,)
     assert config.warnings == ()
@@ -107,7 +111,7 @@ numa_policy = "strict"
         (
             "zzz = 1",
             'laneway.toml:1: there is no key "zzz" here;'
-            " a config has [host], [state], [placement], [[device_spec]], [[alias]]",
+            " a config has [host], [state], [placement], [neutron], [[device_spec]], [[alias]]",
         ),
         ("[host]\n\npath = 'x'", 'laneway.toml:3: [host] has no key "path"; it belongs in [state]'),
         ("[host]\ndrivr = 'x'", 'laneway.toml:2: [host] has no key "drivr"; did you mean "driver"?'),

@@ -70,11 +70,13 @@ def test_laneways_own_section_says_what_nova_has_no_option_for(nova_conf: Path, 
     nova_conf.write_text(
         "[laneway]\ndriver = linux\nuri = qemu:///system\niommu_groups = enforce\nstate_path = state\n"
         "root_provider = gpu-1.example.org\n"
+        "bind_ports = yes\n"
     )
     config = load_config(nova_conf=[nova_conf], surroundings=around)
     assert (config.driver, config.uri, config.iommu_groups) == ("linux", "qemu:///system", IommuGroups.ENFORCE)
     assert config.state_path == nova_conf.parent / "state"
     assert config.root_provider == "gpu-1.example.org"
+    assert config.bind_ports is True
 
 
 def test_old_names_count_and_are_told(nova_conf: Path, around: Surroundings, capfd: pytest.CaptureFixture[str]) -> None:

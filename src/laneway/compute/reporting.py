@@ -16,6 +16,7 @@ from laneway.contracts.answer import errors_json, problem_json, warning_json
 from laneway.contracts.changes import Change
 from laneway.domain.errors import LanewayError
 from laneway.domain.specs.device_spec import DeviceSpecs
+from laneway.interfaces.network import KeptPorts
 
 _BEFORE = {
     "config_warning": "Config",
@@ -24,6 +25,7 @@ _BEFORE = {
     "update_failed": "The host cannot be brought up to date",
     "upkeep_failed": "Work on the host failed",
     "placement_failed": "Placement is not told how the devices stand",
+    "ports_failed": "A port is not bound as claims say",
     "watch_failed": "Hot plug is not noticed",
 }
 """What the sentence of a problem begins with, by event."""
@@ -64,7 +66,9 @@ class Reporter:
             dialect=_dialect(first.config.device_specs),
             readiness=first.inventory.readiness,
             placement_failing=_trouble(None, _errors(first.placement_error), begun.at),
+            ports_failing=_trouble(None, _errors(*first.ports.errors), begun.at),
         )
+        self._first_ports = first.ports
 
     def started(self) -> None:
         """The service has begun, after its first update."""
@@ -79,6 +83,7 @@ class Reporter:
         )
         self._say_problems(logging.WARNING, "config_warning", self.status.warnings)
         self._say_placement(None)
+        self._say_ports(self._first_ports, None)
         for note in self.status.readiness:
             if note.severity != "info":
                 message = f"{note.message}; {note.remedy}" if note.remedy else note.message or note.code
@@ -104,12 +109,14 @@ class Reporter:
             dialect=_dialect(updated.config.device_specs),
             readiness=updated.inventory.readiness,
             placement_failing=_trouble(before.placement_failing, _errors(updated.placement_error), now),
+            ports_failing=_trouble(before.ports_failing, _errors(*updated.ports.errors), now),
         )
         if before.failing is not None:
             self._log.say(logging.INFO, "update_recovered", "The host could be brought up to date again.")
         self._say_config(before, adopted=updated.adopted)
         self._say_devices(updated)
         self._say_placement(before.placement_failing)
+        self._say_ports(updated.ports, before.ports_failing)
 
     def failed(self, error: LanewayError) -> None:
         """An update did not succeed: everything stays as it was, until the next one."""
@@ -172,6 +179,16 @@ class Reporter:
         if now is None and before is not None:
             self._log.say(logging.INFO, "placement_recovered", "Placement is told again how the devices stand.")
 
+    def _say_ports(self, ports: KeptPorts, before: Trouble | None) -> None:
+        for port in (port for port in ports.ports if port.done):
+            done = ", ".join(port.done)
+            self._log.say(logging.INFO, "port_changed", f"Port {port.port} of {port.consumer}: {done}.", port=port.port)
+        now = self.status.ports_failing
+        if now is not None and now != before:
+            self._say_problems(logging.ERROR, "ports_failed", now.errors)
+        if now is None and before is not None:
+            self._log.say(logging.INFO, "ports_recovered", "All ports are bound as claims say again.")
+
     def _say_devices(self, updated: Updated[C]) -> None:
         tracked = frozenset(updated.view.addresses())
         changes = {
@@ -190,8 +207,8 @@ class Reporter:
             self._log.say(level, event, f"{_BEFORE[event]}: {problem['message']}", code=problem["code"])
 
 
-def _errors(error: LanewayError | None) -> Sequence[Problem]:
-    return () if error is None else errors_json(error)
+def _errors(*errors: LanewayError | None) -> Sequence[Problem]:
+    return [problem for error in errors if error is not None for problem in errors_json(error)]
 
 
 def _done(changes: Iterable[Change]) -> list[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """From the config and the facts of a host to what its control plane knows of it, as one update."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Generic, Protocol
 
 from laneway.compute.host_changer import HostChanger
@@ -15,6 +15,7 @@ from laneway.domain.tracking.host_view import HostView
 from laneway.interfaces.control_plane import ControlPlane
 from laneway.interfaces.host_changes import Progress
 from laneway.interfaces.host_driver import HostDriver
+from laneway.interfaces.network import KeptPorts, PortKeeper
 from laneway.interfaces.placement import ProviderReporter
 
 
@@ -39,6 +40,9 @@ class HostParts(Protocol[C]):
     def provider_reporter(self, config: C) -> ProviderReporter | None:
         """Who tells Placement how the devices stand; None where nobody is to."""
 
+    def port_keeper(self, config: C) -> PortKeeper | None:
+        """Who keeps Neutron's ports bound as claims say; None where nobody is to."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Updated(Generic[C]):
@@ -47,7 +51,8 @@ class Updated(Generic[C]):
     ``config`` is the one in force, ``adopted``: since this update; ``refused`` is why the one that
     is written now is not.
     ``contradictions`` are entries in force that facts of today speak against; ``expired`` are the
-    devices of claims whose time was over. ``placement_error`` is why Placement does not know how they stand.
+    devices of claims whose time was over. ``placement_error`` is why Placement does not know how they stand,
+    ``ports`` what came of the ports that the devices serve.
     """
 
     host: str
@@ -60,6 +65,7 @@ class Updated(Generic[C]):
     refused: LanewayError | None = None
     expired: tuple[PciAddress, ...] = ()
     placement_error: LanewayError | None = None
+    ports: KeptPorts = field(default=KeptPorts())
 
 
 class ResourceTracker(Generic[C]):
@@ -70,6 +76,7 @@ class ResourceTracker(Generic[C]):
         self._config = config
         self._plane = parts.connect(config)
         self._reporter = parts.provider_reporter(config)
+        self._ports = parts.port_keeper(config)
         self._changer = changer
         self.driver = driver
         self.begun: Upkeep | None = None
@@ -125,6 +132,7 @@ class ResourceTracker(Generic[C]):
             check_on_host(config, inventory).raise_errors()
             self._plane = self._parts.connect(config)
             self._reporter = self._parts.provider_reporter(config)
+            self._ports = self._parts.port_keeper(config)
             self._config = config
 
     def _sync(self, inventory: Inventory, findings: Findings) -> Updated[C]:
@@ -140,6 +148,7 @@ class ResourceTracker(Generic[C]):
             contradictions=tuple(findings.errors),
             expired=outcome.changed,
             placement_error=self._report(host, view),
+            ports=KeptPorts() if self._ports is None else self._ports.keep(host),
         )
 
     def _report(self, host: str, view: HostView) -> LanewayError | None:

@@ -20,7 +20,8 @@ class Config:
     group ``laneway.host_drivers`` or ``auto``, ``uri`` where the driver finds the host if not on this
     machine. ``state_path`` is a folder, made when first written to. ``cloud`` is the entry of a ``clouds.yaml``
     with the Placement to report to, ``root_provider`` the name of the host's own provider there, if not the
-    host's. ``sources`` are the files it came
+    host's. ``bind_ports``: Neutron's ports are bound as claims say, in the Neutron of the entry ``neutron_cloud``.
+    ``sources`` are the files it came
     from, in the order read; ``warnings`` what they hold that is probably not meant.
     """
 
@@ -35,5 +36,7 @@ class Config:
     pci_in_placement: bool = False
     cloud: str | None = None
     root_provider: str | None = None
+    bind_ports: bool = False
+    neutron_cloud: str | None = None
     sources: tuple[Path, ...] = ()
     warnings: tuple[ConfigProblem, ...] = ()

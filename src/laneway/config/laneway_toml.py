@@ -59,6 +59,8 @@ def read_laneway_toml(path: Path, text: str, surroundings: Surroundings) -> Conf
         pci_in_placement=pci_in_placement,
         cloud=values.text("placement.cloud"),
         root_provider=values.text("placement.root_provider"),
+        bind_ports=values.flag("neutron.bind_ports"),
+        neutron_cloud=values.text("neutron.cloud"),
         sources=(path,),
         warnings=tuple(places.told(findings.warnings)),
     )

@@ -51,10 +51,11 @@ URI = NovaOption(OWN_SECTION, "uri")
 IOMMU_GROUPS = NovaOption(OWN_SECTION, "iommu_groups")
 STATE_PATH = NovaOption(OWN_SECTION, "state_path")
 ROOT_PROVIDER = NovaOption(OWN_SECTION, "root_provider")
+BIND_PORTS = NovaOption(OWN_SECTION, "bind_ports")
 
 NOVA_OPTIONS = (
     *(DEVICE_SPEC, ALIAS, REPORT_IN_PLACEMENT, PCI_IN_PLACEMENT, HOST),
-    *(DRIVER, URI, IOMMU_GROUPS, STATE_PATH, ROOT_PROVIDER),
+    *(DRIVER, URI, IOMMU_GROUPS, STATE_PATH, ROOT_PROVIDER, BIND_PORTS),
 )
 
 
@@ -83,6 +84,7 @@ def read_nova_conf(paths: Sequence[Path], surroundings: Surroundings) -> Config:
     iommu_groups = reader.text(IOMMU_GROUPS) or IommuGroups.IGNORE
     state_path = reader.text(STATE_PATH)
     root_provider = reader.text(ROOT_PROVIDER)
+    bind_ports = reader.boolean(BIND_PORTS)
     host = reader.text(HOST)
     findings.raise_errors()
     return Config(
@@ -96,6 +98,7 @@ def read_nova_conf(paths: Sequence[Path], surroundings: Surroundings) -> Config:
         report_in_placement=report_in_placement,
         pci_in_placement=pci_in_placement,
         root_provider=root_provider,
+        bind_ports=bind_ports,
         sources=tuple(texts),
         warnings=tuple(findings.warnings),
     )
@@ -127,7 +130,7 @@ def _read_files(paths: Sequence[Path]) -> cfg.ConfigOpts:
     conf = cfg.ConfigOpts()
     for option in (DEVICE_SPEC, ALIAS):
         conf.register_opt(cfg.MultiStrOpt(option.key, default=[], deprecated_opts=option.deprecated), option.section)
-    for option in (REPORT_IN_PLACEMENT, PCI_IN_PLACEMENT):
+    for option in (REPORT_IN_PLACEMENT, PCI_IN_PLACEMENT, BIND_PORTS):
         conf.register_opt(cfg.BoolOpt(option.key, default=False), option.section)
     for option in (HOST, DRIVER, URI, STATE_PATH, ROOT_PROVIDER):
         conf.register_opt(cfg.StrOpt(option.key), option.section)

@@ -58,6 +58,8 @@ OPTIONS = (
     Option("placement", "pci_in_placement", Kind.BOOLEAN),
     Option("placement", "cloud"),
     Option("placement", "root_provider"),
+    Option("neutron", "bind_ports", Kind.BOOLEAN),
+    Option("neutron", "cloud"),
 )
 
 TABLES = tuple(dict.fromkeys(option.table for option in OPTIONS))

@@ -46,7 +46,8 @@ class AgentStatus:
     """How a service stands after its last update.
 
     ``updated_at`` is the last update that succeeded, ``failing`` why those since then did not.
-    ``placement_failing`` is why Placement is not told how the devices stand.
+    ``placement_failing`` is why Placement is not told how the devices stand, ``ports_failing`` why ports of Neutron's
+    are not bound as claims say.
     ``upkeep_failing`` is what could not be done on the host: giving back, cleaning, VFs after a boot.
     ``refused`` is why the config that is written now is not in force, ``contradictions`` what of
     the one in force speaks against the facts. ``watching``: events of the host bring updates.
@@ -66,6 +67,7 @@ class AgentStatus:
     schema: str = AGENT_SCHEMA
     failing: Trouble | None = None
     placement_failing: Trouble | None = None
+    ports_failing: Trouble | None = None
     refused: Trouble | None = None
     upkeep_failing: Trouble | None = None
     contradictions: tuple[Problem, ...] = ()
@@ -77,7 +79,7 @@ class AgentStatus:
     @property
     def is_well(self) -> bool:
         """Whether nothing of it waits for a person."""
-        troubles = (self.failing, self.placement_failing, self.refused, self.upkeep_failing)
+        troubles = (self.failing, self.placement_failing, self.ports_failing, self.refused, self.upkeep_failing)
         return not (any(troubles) or self.contradictions)
 
 

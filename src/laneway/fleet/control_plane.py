@@ -18,6 +18,7 @@ from laneway.fleet.cleanup import Cleanup, plan_cleanup
 from laneway.fleet.explain import explained
 from laneway.interfaces.running_vms import RunningVms
 from laneway.interfaces.store import Store
+from laneway.network.wished_bindings import refuse_ports_in_use
 
 Clock = Callable[[], datetime]
 
@@ -80,6 +81,7 @@ class ControlPlane:
     def check(self, host: str, request: ClaimRequest) -> Outcome:
         """Answers what ``claim`` would, and changes nothing. Raises as ``claim`` does."""
         tracker = self.look(host)
+        refuse_ports_in_use(tracker.view, request)
         with explained(tracker, request):
             claimed = tracker.claim(request)
         return Outcome(tracker=tracker, devices=claimed.record.devices, proven_best=claimed.record.proven_best)
@@ -88,11 +90,13 @@ class ControlPlane:
         """Claims devices of a host; a repeated claim id with the same content is answered the same.
 
         Raises LanewayError(does_not_fit) with an explanation in its detail, LanewayError(search_exhausted),
-        LanewayError(claim_conflict), LanewayError(invalid_request).
+        LanewayError(claim_conflict), LanewayError(invalid_request), and LanewayError(port_in_use) for a port of
+        Neutron's that has a device.
         """
         now = self._clock()
         with self._store.transaction(host) as transaction:
             tracker = self.tracker_on(host, transaction.state())
+            refuse_ports_in_use(tracker.view, request)
             with explained(tracker, request):
                 claimed = tracker.claim(request, expires_at=now + time_to_live if time_to_live else None)
             if not claimed.repeated:

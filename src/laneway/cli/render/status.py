@@ -82,6 +82,7 @@ def _troubles(agent: AgentStatus, screen: Screen) -> list[str]:
         *_trouble("The config that is written now is refused", agent.refused, screen),
         *_trouble("The host cannot be brought up to date", agent.failing, screen),
         *_trouble("Placement is not told how the devices stand", agent.placement_failing, screen),
+        *_trouble("Ports are not bound as claims say, which is tried again", agent.ports_failing, screen),
         *_trouble("Work on the host could not be done, and is tried again", agent.upkeep_failing, screen),
         *_problems("The config in force contradicts the host", agent.contradictions, Tone.BAD, screen),
         *_problems("Noted", agent.warnings, Tone.WAITING, screen),

@@ -1,0 +1,76 @@
+"""The ports of a host as the store knows them, and how each of them stands."""
+
+from dataclasses import dataclass
+
+from laneway.domain.errors import LanewayError
+from laneway.interfaces.network import BindingRecord, NetworkPort
+from laneway.interfaces.store import Store
+from laneway.network.wished_bindings import WishedBinding, wished_bindings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortStanding:
+    """How one port stands: what is wished and known of it, and as Neutron has it (None: it was not asked, or has none).
+
+    ``stands`` is whether it stands as it should, None where Neutron did not tell; ``error`` why not, where that is no
+    thing of the next round.
+    """
+
+    port: str
+    wish: WishedBinding | None
+    record: BindingRecord | None
+    there: NetworkPort | None = None
+    stands: bool | None = None
+    error: LanewayError | None = None
+
+    @property
+    def consumer(self) -> str | None:
+        """Whose VM has the port, or had it."""
+        known = self.wish or self.record
+        return None if known is None else known.consumer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortStandings:
+    """How the ports of a host stand. ``error``: why Neutron did not tell."""
+
+    host: str
+    ports: tuple[PortStanding, ...] = ()
+    error: LanewayError | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """What is wished of a host's ports and what is known of them, by port.
+
+    ``elsewhere`` are ports that shall be bound on other hosts.
+    """
+
+    host: str
+    wishes: dict[str, WishedBinding]
+    records: dict[str, BindingRecord]
+    elsewhere: frozenset[str]
+
+    @property
+    def unwished(self) -> list[BindingRecord]:
+        """The records of ports that shall not be bound here any more."""
+        return [record for port, record in self.records.items() if port not in self.wishes]
+
+    @property
+    def ids(self) -> set[str]:
+        return {*self.wishes, *self.records}
+
+    def unseen(self, port: str) -> PortStanding:
+        """What is known of a port without Neutron."""
+        return PortStanding(port=port, wish=self.wishes.get(port), record=self.records.get(port))
+
+
+def ports_of(store: Store, host: str) -> Ports:
+    """The ports of a host, by the store alone. Raises as the store does."""
+    wishes = wished_bindings({name: store.read(name) for name in {*store.hosts(), host}})
+    return Ports(
+        host=host,
+        wishes={wish.port: wish for wish in wishes if wish.host == host},
+        records=dict(store.binding_records(host)),
+        elsewhere=frozenset(wish.port for wish in wishes if wish.host != host and wish.is_active),
+    )
