@@ -181,7 +181,7 @@ class LocalHost:
         from laneway.domain.tracking.drift import find_drift  # noqa: PLC0415 - late, see the module
 
         state = self.changed()
-        is_this_boot = state.boot_id == self.inventory.boot_id
+        is_this_boot = self.inventory.boot_id in (None, state.boot_id)
         taken = {address: hold.driver for address, hold in state.taken.items()} if is_this_boot else {}
         vms: Sequence[RunningVm] = ()
         with suppress(LanewayError):

@@ -8,7 +8,8 @@ from compute.changing_host import ChangingHost, by_address
 from domain.hosts import at
 from hosts.linux.changes.kernels import CARD, DISPLAY, FIRST_VF, PF, SOUND, any_kernel
 from laneway.compute.preparing import prepare
-from laneway.compute.restoring import restore
+from laneway.compute.releasing import release
+from laneway.compute.restoring import not_restored, restore
 from laneway.compute.vf_counts import set_vf_count
 from laneway.domain.device import Status
 from laneway.domain.errors import ErrorCode
@@ -114,3 +115,20 @@ def test_what_was_interrupted_by_the_boot_is_void(host: ChangingHost, tmp_path: 
     assert host.kernel.writes == []
     assert host.managed.journal.unfinished() is None
     assert (host.journal().taken, host.device(CARD).prepared) == ({}, False)
+
+
+def test_a_boot_id_that_cannot_be_read_forgets_nothing(host: ChangingHost) -> None:
+    before = host.kernel.tree()
+    set_vf_count(host.managed, at(PF), 2)
+    host.claim("vm", CARD)
+    prepare(host.managed, "vm")
+    boot_id = host.kernel.root / "proc/sys/kernel/random/boot_id"
+    known = boot_id.read_text()
+    boot_id.unlink()
+    assert restore(host.managed).of == ()
+    assert not_restored(host.journal(), host.look()) == ()
+    boot_id.write_text(known)
+    host.free("vm")
+    assert release(host.managed).is_complete
+    set_vf_count(host.managed, at(PF), 0, autoprobe=True)
+    assert host.kernel.tree() == before

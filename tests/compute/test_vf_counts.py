@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from compute.changing_host import ChangingHost
 from domain.hosts import at
 from hosts.linux.changes.kernels import CARD, FIRST_VF, PF
+from hosts.linux.fake_kernel import FakeKernel
 from laneway.compute.preparing import prepare
 from laneway.compute.vf_counts import pfs_of, restore_vf_counts, set_vf_count
 from laneway.domain.address import PciAddress
@@ -150,6 +152,29 @@ def test_a_card_that_is_gone_can_be_forgotten(host: ChangingHost) -> None:
     assert set_vf_count(host.managed, PF_ADDRESS, 0).note is not None
     assert restored(host) == []
     assert refusal(host, number=0).code is ErrorCode.UNKNOWN_DEVICE
+
+
+@pytest.mark.parametrize("another_has_vfs", [False, True], ids=["a card without VFs", "a PF with VFs of its own"])
+def test_a_card_in_whose_place_another_stands_is_forgotten_without_touching_that(
+    host: ChangingHost, tmp_path: Path, *, another_has_vfs: bool
+) -> None:
+    set_vf_count(host.managed, PF_ADDRESS, 2)
+    kernel = FakeKernel(tmp_path / "root")
+    if another_has_vfs:
+        card = kernel.sysfs.function(PF, "8086", "1521", driver="igb", iommu_group=3, total_vfs=7, vf_device="10ca")
+        card.attribute("sriov_offset", "128").attribute("sriov_stride", "2")
+        kernel.write(f"sys/bus/pci/devices/{PF}/sriov_numvfs", "3")
+    else:
+        kernel.sysfs.function(PF, "8086", "10d3", driver="e1000e", iommu_group=3)
+    kernel.boot("two")
+    host.start(kernel)
+    assert isinstance(restored(host)[0][1], LanewayError)
+    before = kernel.tree()
+    for dry_run in (True, False):
+        change = set_vf_count(host.managed, PF_ADDRESS, 0, dry_run=dry_run)
+        assert (change.steps, change.note is None) == ((), False)
+        assert (host.journal().vf_counts == {}) is not dry_run
+    assert kernel.tree() == before
 
 
 def test_a_card_that_was_put_elsewhere_is_known_again(host: ChangingHost) -> None:

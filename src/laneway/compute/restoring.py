@@ -35,7 +35,7 @@ def not_restored(state: JournalState, view: HostView) -> tuple[Drift, ...]:
             f"it was prepared for {device.consumer} before the boot; laneway restore does it again",
         )
         for address, device in sorted(state.prepared.items())
-        if device.boot_id != boot_id and is_allocated_to(view.held.get(address), device.consumer)
+        if boot_id not in (None, device.boot_id) and is_allocated_to(view.held.get(address), device.consumer)
     )
 
 

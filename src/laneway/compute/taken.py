@@ -67,8 +67,11 @@ def with_drivers(state: JournalState, drivers: Mapping[PciAddress, str | None]) 
 
 
 def in_boot(state: JournalState, boot_id: str | None) -> JournalState:
-    """The state in this boot: what was taken in another is with the drivers that the kernel chose."""
-    if state.boot_id == boot_id:
+    """The state in this boot: what was taken in another is with the drivers that the kernel chose.
+
+    An id that cannot be read says nothing: what was taken stays known.
+    """
+    if boot_id in (None, state.boot_id):
         return state
     return JournalState(boot_id=boot_id, prepared=state.prepared, vf_counts=state.vf_counts)
 

@@ -7,7 +7,7 @@ from laneway.compute.health import examine, take_out_of_use
 from laneway.compute.host_changer import HostChanger
 from laneway.compute.managed_host import ManagedHost, disagreement
 from laneway.compute.releasing import release_freed, to_be_released
-from laneway.compute.vf_counts import is_waiting, restore_vf_counts
+from laneway.compute.vf_counts import restore_vf_counts, waiting_in
 from laneway.contracts.changes import Change
 from laneway.domain.errors import LanewayError
 from laneway.domain.tracking.host_view import HostView
@@ -88,7 +88,7 @@ def _has_work(host: ManagedHost, view: HostView) -> bool:
     state = host.journal.state()
     return bool(
         host.journal.unfinished()
-        or is_waiting(state, view.report.inventory.boot_id)
+        or waiting_in(state, view.report.inventory.boot_id)
         or not disagreement(state, view).is_none
         or to_be_released(view)
         or to_be_cleaned(view)

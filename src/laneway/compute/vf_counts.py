@@ -42,13 +42,15 @@ def set_vf_count(
     open, host_busy.
     """
     if dry_run:
-        action = _action(host.look(), address, count, autoprobe)
-        return Change(address=address, steps=host.changer.planned(action))
+        view = host.look()
+        if not count and _is_of_another(host.journal.state(), view, address):
+            return Change(address=address, note="the PF that had VFs there is gone, and would be forgotten")
+        return Change(address=address, steps=host.changer.planned(_action(view, address, count, autoprobe)))
     with host.changing() as view:
         state = host.journal.state()
-        if not count and address in state.vf_counts and address not in view.report.inventory.by_address:
+        if not count and _is_of_another(state, view, address):
             host.changer.remember(_without(state, address))
-            return Change(address=address, note="it is not on this host any more, and is forgotten")
+            return Change(address=address, note="the PF that had VFs there is gone, and is forgotten")
         action = _action(view, address, count, autoprobe)
         pf = view.report.inventory.by_address[address]
 
@@ -64,13 +66,19 @@ def set_vf_count(
         return Change(address=address, steps=steps)
 
 
+def _is_of_another(state: JournalState, view: HostView, address: PciAddress) -> bool:
+    """Whether the number that is remembered is that of a PF that stands there no more: what does is not touched."""
+    kept, there = state.vf_counts.get(address), view.report.inventory.by_address.get(address)
+    return kept is not None and (there is None or difference(kept.recorded, there) is not None)
+
+
 def _without(state: JournalState, address: PciAddress) -> JournalState:
     return replace(state, vf_counts={a: kept for a, kept in state.vf_counts.items() if a != address})
 
 
-def is_waiting(state: JournalState, boot_id: str | None) -> bool:
-    """Whether there are PFs that have not got their VFs again in this boot."""
-    return any(kept.boot_id != boot_id for kept in state.vf_counts.values())
+def waiting_in(state: JournalState, boot_id: str | None) -> list[VfCount]:
+    """Those that have not been made again in this boot, by address; none where its id cannot be read."""
+    return [kept for _, kept in sorted(state.vf_counts.items()) if boot_id not in (None, kept.boot_id)]
 
 
 def restore_vf_counts(changer: HostChanger) -> tuple[Change, ...]:
@@ -79,12 +87,11 @@ def restore_vf_counts(changer: HostChanger) -> tuple[Change, ...]:
     For whoever may change the host. A PF is known again by its identity, wherever it stands now.
     What cannot be done stands in the answer with its error.
     """
-    counts = changer.journal.state().vf_counts
-    if not counts:
+    state = changer.journal.state()
+    if not state.vf_counts:
         return ()
     inventory = changer.driver.discover()
-    waiting = [kept for _, kept in sorted(counts.items()) if kept.boot_id != inventory.boot_id]
-    return tuple(_restored(changer, inventory, kept) for kept in waiting)
+    return tuple(_restored(changer, inventory, kept) for kept in waiting_in(state, inventory.boot_id))
 
 
 def _restored(changer: HostChanger, inventory: Inventory, kept: VfCount) -> Change:
