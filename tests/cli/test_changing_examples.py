@@ -1,7 +1,7 @@
 """The examples of the help pages of commands that change a host, run as they stand on one that has what they name."""
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -9,10 +9,10 @@ import pytest
 
 from cli.changing_host import CONFIG, ChangingHost, changing_host
 from cli.conftest import CHANGING
+from compute.changing_host import add_network_pf
 from hosts.linux.fake_kernel import FakeKernel
 from laneway import cli
 from laneway.cli.command import Example, LanewayCommand
-from laneway.hosts.linux.changes.vf_messages import VfState
 
 CARD, PF, VF, DIRTY = "0000:3b:00.0", "0000:86:00.0", "0000:86:02.1", "0000:5e:00.0"
 BEFORE = {
@@ -20,16 +20,6 @@ BEFORE = {
     "release": [["allocate", "db-1"], ["prepare", "db-1"]],
 }
 """What has happened before an example makes sense, beside the claim of db-1."""
-
-
-class ObedientVfKernel:
-    """Makes every setting of a VF, and tells none."""
-
-    def read(self, interface: int) -> Mapping[int, VfState]:
-        return {}
-
-    def set_one(self, interface: int, setting: bytes) -> None:
-        assert setting
 
 
 def examples() -> Iterator[tuple[str, Example]]:
@@ -42,11 +32,8 @@ def examples() -> Iterator[tuple[str, Example]]:
 
 def with_devices(kernel: FakeKernel) -> None:
     kernel.sysfs.function(CARD, "8086", "10d3", driver="e1000e", iommu_group=11).attribute("reset", "")
-    pf = kernel.sysfs.function(PF, "8086", "10c9", driver="igb", iommu_group=12, total_vfs=8, vf_device="10ca")
-    pf.attribute("sriov_offset", "17").attribute("sriov_stride", "1")
-    pf.netdev("ens1").attribute("ifindex", "3")
+    add_network_pf(kernel, PF)
     kernel.sysfs.function(DIRTY, "8086", "10d3", driver="e1000e", iommu_group=13).attribute("reset", "")
-    kernel.vf_kernel = ObedientVfKernel()
 
 
 @pytest.fixture

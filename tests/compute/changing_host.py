@@ -23,6 +23,7 @@ from laneway.domain.specs.device_spec_parser import parse_device_specs
 from laneway.domain.tracking.health import Health
 from laneway.domain.tracking.host_view import HostView, IommuGroups
 from laneway.fleet.control_plane import ControlPlane
+from laneway.hosts.linux.changes.vf_messages import VfState
 from laneway.interfaces.host_changes import (
     Action,
     Clean,
@@ -43,6 +44,28 @@ from laneway.store.memory import MemoryStore
 
 HOST = "gpu-1"
 ALL: tuple[object, ...] = ({"address": "*"},)
+
+
+class ObedientVfKernel:
+    """Makes every setting of a VF, and tells none. ``made`` are those that it was asked for."""
+
+    def __init__(self) -> None:
+        self.made: list[bytes] = []
+
+    def read(self, interface: int) -> Mapping[int, VfState]:
+        return {}
+
+    def set_one(self, interface: int, setting: bytes) -> None:
+        self.made.append(setting)
+
+
+def add_network_pf(kernel: FakeKernel, address: str) -> ObedientVfKernel:
+    """A PF whose first VFs stand two slots behind it, with an interface that makes settings for them."""
+    pf = kernel.sysfs.function(address, "8086", "10c9", driver="igb", iommu_group=12, total_vfs=8, vf_device="10ca")
+    pf.attribute("sriov_offset", "17").attribute("sriov_stride", "1")
+    pf.netdev("ens1").attribute("ifindex", "3")
+    kernel.vf_kernel = obedient = ObedientVfKernel()
+    return obedient
 
 
 class CleaningDriver:

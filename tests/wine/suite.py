@@ -26,6 +26,7 @@ LEFT_OUT = {
             f"tests/compute/test_{name}.py"
             for name in ("preparing", "releasing", "cleaning", "vf_counts", "restoring", "managed_host")
         ),
+        "tests/compute/test_prepared_vfs.py",
         "tests/compute/test_upkeep.py",
         "tests/compute/test_upkeep_of_a_service.py",
         "tests/compute/test_host_kills.py",
