@@ -182,3 +182,21 @@ def test_another_card_at_the_address_of_an_owned_one_is_never_prepared(
         prepare(host.managed, "vm")
     assert refusal.value.code is ErrorCode.WRONG_DEVICE
     assert host.kernel.writes == []
+
+
+def test_a_vm_that_runs_with_its_devices_may_be_prepared_again(host: ChangingHost) -> None:
+    host.claim("vm", CARD, DISPLAY, SOUND)
+    prepare(host.managed, "vm")
+    for pid, address in enumerate((CARD, DISPLAY), 4711):
+        host.kernel.open(address, pid)
+    host.kernel.writes.clear()
+    assert prepare(host.managed, "vm").is_complete
+    assert host.kernel.writes == []
+
+
+def test_a_device_that_is_prepared_already_survives_that_another_cannot_be(host: ChangingHost) -> None:
+    host.claim("vm", CARD, DISPLAY)
+    prepare(host.managed, "vm", [at(CARD)])
+    host.kernel.unwilling.add("vfio-pci")
+    assert refusal(host, "vm").code is ErrorCode.HOST_CHANGE_FAILED
+    assert (host.drivers(CARD, DISPLAY), host.device(CARD).prepared) == (["vfio-pci", "bochs-drm"], True)
