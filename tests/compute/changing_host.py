@@ -189,6 +189,9 @@ class ChangingHost:
     def free(self, consumer: str) -> None:
         self._plane().free(HOST, consumer=consumer)
 
+    def cordon(self, address: str) -> None:
+        self._plane().cordon(HOST, at(address))
+
     def _plane(self) -> ControlPlane:
         plane = self.managed.plane
         assert isinstance(plane, ControlPlane)

@@ -54,6 +54,20 @@ def test_one_cleaning_is_done_in_a_round(changing_host: Callable[..., ChangingHo
     assert host.status(CARD) is host.status(DISPLAY) is Status.AVAILABLE
 
 
+def test_a_cordon_keeps_a_device_from_being_claimed_and_not_from_coming_back(
+    changing_host: Callable[..., ChangingHost],
+) -> None:
+    host = changing_host(specs=[SCRUB])
+    host.claim("vm", CARD)
+    prepare(host.managed, "vm")
+    host.cordon(CARD)
+    host.free("vm")
+    while (upkeep := keep_up(host.managed, host.look())).has_changed_something:
+        assert upkeep.errors == ()
+    assert host.status(CARD) is Status.AVAILABLE
+    assert [reason.code for reason in host.look().blocked_by(at(CARD))] == ["cordoned"], "who set it lifts it"
+
+
 def test_a_failed_cleaning_is_not_tried_in_every_round(changing_host: Callable[..., ChangingHost]) -> None:
     host = changing_host(specs=[SCRUB])
     host.claim("vm", CARD)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from laneway.compute.failing import block_after_cleaning
+from laneway.compute.failing import block_after_cleaning, has_failed_cleaning, waits_for_somebody
 from laneway.compute.managed_host import ManagedHost
 from laneway.contracts.changes import Change, Changes
 from laneway.domain.address import PciAddress
@@ -17,7 +17,7 @@ from laneway.interfaces.host_changes import Clean
 def clean(host: ManagedHost, addresses: Collection[PciAddress] = (), *, dry_run: bool = False) -> Changes:
     """Cleans these dirty devices, or all whose device spec says how, each on its own.
 
-    A device whose spec names no cleaning is reset. One that was blocked is tried again, and its
+    A device whose spec names no cleaning is reset. One whose cleaning failed is tried again, and its
     block is lifted where that works. Raises LanewayError: unknown_device, invalid_status where a
     device is not dirty, host_busy.
     """
@@ -39,7 +39,7 @@ def to_be_cleaned(view: HostView) -> list[PciDevice]:
         if device.status is Status.DIRTY
         and device.extra_info.cleaning is not None
         and device.displaced is None
-        and address not in view.marks
+        and not waits_for_somebody(view, address)
     ]
 
 
@@ -52,7 +52,7 @@ def clean_one(host: ManagedHost, view: HostView, device: PciDevice) -> Change:
     except LanewayError as error:
         block_after_cleaning(host, address, error)
         return Change(address=address, error=error)
-    if address in view.marks:
+    if has_failed_cleaning(view, address):
         host.plane.uncordon(host.name, address)
     return Change(address=address, steps=steps)
 

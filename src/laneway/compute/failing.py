@@ -3,10 +3,23 @@
 from laneway.compute.managed_host import ManagedHost
 from laneway.domain.address import PciAddress
 from laneway.domain.errors import ErrorCode, LanewayError
-from laneway.domain.tracking.blocking import CLEANING_FAILED, RESET_FAILED
+from laneway.domain.tracking.blocking import CLEANING_FAILED, OWN_CORDONS, RESET_FAILED
+from laneway.domain.tracking.host_view import HostView
 
 RESET = "reset"
 """The kind of the step that resets a function, in every driver."""
+
+
+def waits_for_somebody(view: HostView, address: PciAddress) -> bool:
+    """Whether something failed with the device, so that it is let be. An operator's cordon is only against claims."""
+    mark = view.marks.get(address)
+    return mark is not None and mark.code in OWN_CORDONS
+
+
+def has_failed_cleaning(view: HostView, address: PciAddress) -> bool:
+    """Whether the device is blocked for no other reason than a cleaning that failed."""
+    mark = view.marks.get(address)
+    return mark is not None and mark.code == CLEANING_FAILED
 
 
 def block_after_release(host: ManagedHost, address: PciAddress, error: LanewayError) -> None:

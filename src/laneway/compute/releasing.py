@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from laneway.compute.failing import block_after_release
+from laneway.compute.failing import block_after_release, waits_for_somebody
 from laneway.compute.managed_host import ManagedHost, stays_taken
 from laneway.compute.taken import is_taken, prepared_now, release_of, without_prepared
 from laneway.contracts.changes import Change, Changes
@@ -47,7 +47,7 @@ def release_freed(host: ManagedHost, view: HostView) -> tuple[Change, ...]:
 
 def to_be_released(view: HostView) -> list[PciAddress]:
     """What was freed and is still on its way back, unless that failed so that somebody has to look."""
-    return [address for address in _freed(view) if address not in view.marks]
+    return [address for address in _freed(view) if not waits_for_somebody(view, address)]
 
 
 def give_back(
