@@ -10,7 +10,7 @@ from domain.hosts import at
 from hosts.linux.changes.kernels import CARD, DISPLAY
 from laneway.compute.cleaning import clean
 from laneway.compute.preparing import prepare
-from laneway.compute.upkeep import keep_up, longest_cleaning
+from laneway.compute.upkeep import LONGEST_STEP_SECONDS, keep_up, longest_silence
 from laneway.domain.cleaning import Cleaning, CleaningKind
 from laneway.domain.device import Status
 from laneway.domain.errors import ErrorCode, LanewayError
@@ -37,7 +37,7 @@ def dirty(changing_host: Callable[..., ChangingHost]) -> Callable[[object], Chan
 
 def test_a_dirty_device_is_cleaned_as_its_spec_says(dirty: Callable[[object], ChangingHost]) -> None:
     host = dirty(SCRUB)
-    assert longest_cleaning(host.look()) == 30
+    assert longest_silence(host.look()) == LONGEST_STEP_SECONDS + 30
     assert clean(host.managed).is_complete
     assert host.driver.cleaned == [Clean(address=at(CARD), cleaning=CLEANING)]
     assert host.status(CARD) is Status.AVAILABLE

@@ -68,6 +68,11 @@ def test_the_watchdog_waits_for_longer_than_the_agent_is_silent(service: dict[st
     assert int(service["WatchdogSec"].removesuffix("s")) > 20 * POLL_SECONDS
 
 
+def test_to_stop_the_agent_kills_no_program_that_it_waits_for(service: dict[str, str]) -> None:
+    """What cleans a device is one: the device would be blocked, as its cleaning failed."""
+    assert service["KillMode"] == "mixed"
+
+
 @pytest.mark.parametrize("unit", [AGENT, RESTORE], ids=lambda unit: unit.stem)
 def test_a_unit_may_do_what_changing_a_host_takes(unit: Path) -> None:
     """docs/operating.md: what must not be protected, and which rights the steps need."""

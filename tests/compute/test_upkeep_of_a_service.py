@@ -13,10 +13,13 @@ from laneway.compute.inbox import Wish
 from laneway.compute.manager import ComputeManager
 from laneway.compute.preparing import prepare
 from laneway.compute.supervisor import Supervisor
+from laneway.compute.upkeep import longest_silence
 from laneway.compute.vf_counts import set_vf_count
 from laneway.config import Config
 from laneway.contracts.agent_status import AgentStatus
 from laneway.domain.device import Status
+from laneway.hosts.linux.changes.doing import UNBIND_SECONDS, VF_COUNT_SECONDS
+from laneway.hosts.linux.changes.reset import RESET_SECONDS
 from laneway.interfaces.host_changes import HostChangeError, Prepare, Progress
 from laneway.interfaces.host_driver import HostDriver
 
@@ -135,6 +138,12 @@ def test_a_failed_cleaning_is_told_and_not_tried_again(
     log, _, _ = serve(host, tmp_path, Wish.UPDATE, written=config(scrub))
     assert log.of("upkeep_failed") == ["Work on the host failed: scrub ended with 1"]
     assert [reason.code for reason in host.look().blocked_by(at(CARD))] == ["cleaning_failed"]
+
+
+def test_the_watchdog_waits_for_any_step(host: ChangingHost) -> None:
+    """A reset, VFs that go, or udev take longer than the watchdog of the unit waits."""
+    longest = max(RESET_SECONDS, UNBIND_SECONDS, VF_COUNT_SECONDS)
+    assert longest < longest_silence(host.look())
 
 
 def test_the_watchdog_is_told_how_long_a_cleaning_may_take() -> None:

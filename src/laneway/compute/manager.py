@@ -15,7 +15,7 @@ from laneway.compute.log import EventLog
 from laneway.compute.reporting import Beginning, Reporter
 from laneway.compute.resource_tracker import HostParts, ResourceTracker, Updated
 from laneway.compute.supervisor import Supervisor
-from laneway.compute.upkeep import longest_cleaning
+from laneway.compute.upkeep import longest_silence
 from laneway.compute.watching import Watcher
 from laneway.domain.errors import LanewayError
 
@@ -141,7 +141,7 @@ class ComputeManager(Generic[C]):
     def _keep_up(self, updated: Updated[C]) -> None:
         """Does what there is to do on the host, which may take long. What it changed is for the next update."""
         supervisor = self._process.supervisor
-        supervisor.expect_work(longest_cleaning(updated.view))
+        supervisor.expect_work(longest_silence(updated.view))
         upkeep = self._tracker.keep_up(updated)
         supervisor.expect_work(0)
         self._reporter.kept_up(upkeep)

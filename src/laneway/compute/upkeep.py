@@ -12,6 +12,9 @@ from laneway.contracts.changes import Change
 from laneway.domain.errors import LanewayError
 from laneway.domain.tracking.host_view import HostView
 
+LONGEST_STEP_SECONDS = 300.0
+"""Longer than any step of a driver waits for the kernel or for udev; a cleaning has a time of its own."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upkeep:
@@ -61,10 +64,10 @@ def keep_up(host: ManagedHost, view: HostView) -> Upkeep:
         return Upkeep(error=error)
 
 
-def longest_cleaning(view: HostView) -> float:
-    """How many seconds the next round may take for a cleaning."""
+def longest_silence(view: HostView) -> float:
+    """For how many seconds the next round may give no sign of life."""
     cleanings = (device.extra_info.cleaning for device in to_be_cleaned(view))
-    return max((cleaning.seconds for cleaning in cleanings if cleaning is not None), default=0.0)
+    return LONGEST_STEP_SECONDS + max((cleaning.seconds for cleaning in cleanings if cleaning is not None), default=0.0)
 
 
 def _round(host: ManagedHost, view: HostView) -> Upkeep:
