@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from laneway.compute.host_lock import HostLock, host_lock_path
+from laneway.compute.process_lock import ProcessLock
 from laneway.domain.errors import ErrorCode, LanewayError
 
 
@@ -56,3 +57,16 @@ def test_a_place_where_no_lock_can_be_is_named(path: Path) -> None:
     with pytest.raises(LanewayError, match="cannot be used") as caught, HostLock(path).held(print):
         raise AssertionError
     assert caught.value.code is ErrorCode.DATABASE_UNREACHABLE
+
+
+@pytest.mark.parametrize("content", [None, b"no lock of ours " * 100], ids=["a folder", "another file"])
+def test_what_stands_in_its_place_is_named_and_held_by_nobody(path: Path, content: bytes | None) -> None:
+    if content is None:
+        path.mkdir(parents=True)
+    else:
+        path.parent.mkdir()
+        path.write_bytes(content)
+    with pytest.raises(LanewayError, match="cannot be used") as caught, HostLock(path).held(print):
+        raise AssertionError
+    assert caught.value.code is ErrorCode.DATABASE_UNREACHABLE
+    assert not ProcessLock(path).is_taken()

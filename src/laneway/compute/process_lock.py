@@ -20,13 +20,9 @@ class ProcessLock:
         """Takes the lock; False if another holds it. Raises OSError where the file cannot be made."""
         with suppress(FileExistsError):
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        connection = sqlite3.connect(self._path, isolation_level=None, timeout=_WAIT_SECONDS)
         try:
-            # Without a journal file beside it: nothing is ever written.
-            connection.execute("PRAGMA journal_mode = MEMORY")
-            connection.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError as error:
-            connection.close()
+            connection = self._locked()
+        except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
                 raise OSError(str(error)) from error
             return False
@@ -47,9 +43,23 @@ class ProcessLock:
             return False
         if not os.access(self._path, os.R_OK):
             raise PermissionError(f"{self._path} may not be read")
-        with closing(sqlite3.connect(f"{self._path.absolute().as_uri()}?mode=ro", uri=True, timeout=0)) as connection:
-            try:
+        try:
+            with closing(
+                sqlite3.connect(f"{self._path.absolute().as_uri()}?mode=ro", uri=True, timeout=0)
+            ) as connection:
                 connection.execute("SELECT 1 FROM sqlite_master").fetchall()
-            except sqlite3.OperationalError:
-                return True
+        except sqlite3.DatabaseError as error:
+            return error.sqlite_errorcode == sqlite3.SQLITE_BUSY  # nobody holds what is no lock
         return False
+
+    def _locked(self) -> sqlite3.Connection:
+        """Raises sqlite3.DatabaseError."""
+        connection = sqlite3.connect(self._path, isolation_level=None, timeout=_WAIT_SECONDS)
+        try:
+            # Without a journal file beside it: nothing is ever written.
+            connection.execute("PRAGMA journal_mode = MEMORY")
+            connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.DatabaseError:
+            connection.close()
+            raise
+        return connection
