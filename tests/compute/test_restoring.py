@@ -125,10 +125,29 @@ def test_a_boot_id_that_cannot_be_read_forgets_nothing(host: ChangingHost) -> No
     boot_id = host.kernel.root / "proc/sys/kernel/random/boot_id"
     known = boot_id.read_text()
     boot_id.unlink()
-    assert restore(host.managed).of == ()
+    assert [change.steps for change in restore(host.managed).of] == [()]
     assert not_restored(host.journal(), host.look()) == ()
     boot_id.write_text(known)
     host.free("vm")
     assert release(host.managed).is_complete
     set_vf_count(host.managed, at(PF), 0, autoprobe=True)
+    assert host.kernel.tree() == before
+
+
+def test_where_no_boot_is_told_what_a_boot_took_away_is_seen(host: ChangingHost) -> None:
+    (host.kernel.root / "proc/sys/kernel/random/boot_id").unlink()
+    before = host.kernel.tree()
+    host.claim("vm", CARD)
+    prepare(host.managed, "vm")
+    for path, value in (
+        (f"sys/bus/pci/devices/{CARD}/driver_override", "\n"),
+        ("sys/bus/pci/drivers/vfio-pci/unbind", CARD),
+        ("sys/bus/pci/drivers_probe", CARD),
+    ):
+        host.kernel.write(path, value)
+    assert host.drivers(CARD) == ["e1000e"]
+    assert restore(host.managed).is_complete
+    assert host.drivers(CARD) == ["vfio-pci"]
+    host.free("vm")
+    assert release(host.managed).is_complete
     assert host.kernel.tree() == before

@@ -15,13 +15,15 @@ def restore(host: ManagedHost) -> Changes:
     """Gives PFs their VFs again, and allocated devices that an earlier boot prepared to their consumers.
 
     Each on its own: what cannot be restored stands in the answer with its error. In a boot in which that was
-    done already it does nothing. Raises LanewayError: host_busy, and what keeps the host from being read.
+    done already it does nothing; where the driver tells no boot, each is looked at. Raises LanewayError:
+    host_busy, and what keeps the host from being read.
     """
     with host.changer.changing():
         counts = restore_vf_counts(host.changer)
         view = host.settled()
         state = host.journal.state()
-        waiting = [device for address, device in sorted(state.prepared.items()) if address not in prepared_now(state)]
+        done = {} if view.report.inventory.boot_id is None else prepared_now(state)
+        waiting = [device for address, device in sorted(state.prepared.items()) if address not in done]
         return Changes(host=host.name, of=(*counts, *(_prepared_again(host, view, device) for device in waiting)))
 
 
