@@ -19,15 +19,21 @@ import pytest
 import nova_rows as rows
 from cli.conftest import CHANGING
 from domain.hosts import function, inventory, pf, vf
+from interfaces.fake_network import FakeNetwork
 from laneway import cli
 from laneway.cli.command import Example, LanewayCommand
 from laneway.cli.commands import SUMMARIES
 from laneway.contracts.inventory import encode_inventory
 from laneway.domain.inventory import Inventory, NumaNode, PciFunction
+from laneway.interfaces.network import NetworkPort
 
 CONFIG = """
 [[device_spec]]
 address = "*"
+physical_network = "physnet1"
+
+[neutron]
+bind_ports = true
 
 [[alias]]
 name = "gpu"
@@ -39,6 +45,7 @@ name = "nic"
 vendor_id = "8086"
 product_id = "154c"
 """
+PORT = "7c8b2a4e-5f0d-4c1b-9d56-0e6f3a1b2c3d"
 NOVA_CONF = '[pci]\ndevice_spec = {"address": "*"}\n'
 SCENARIO = {"schema": "laneway.scenario/1", "inventory": {"schema": "laneway.inventory/1", "functions": []}}
 AFTER_A_CLAIM = ("allocate", "free", "claims", "hostdev", "binding-profile")
@@ -70,6 +77,15 @@ def on_one_root(bus: int, node: int) -> Iterator[PciFunction]:
 def example_host() -> Inventory:
     nodes = (NumaNode(id=0, socket=0), NumaNode(id=1, socket=1))
     return inventory(*on_one_root(0x3B, 0), *on_one_root(0x86, 1), nodes=nodes)
+
+
+def neutron() -> FakeNetwork:
+    """A Neutron with the port that an example names."""
+    network = FakeNetwork()
+    network.all_ports[PORT] = NetworkPort(
+        id=PORT, network="n", vnic_type="direct", mac_address="fa:16:3e:00:00:01", revision=1
+    )
+    return network
 
 
 def write_nova_tables(folder: Path) -> None:
@@ -109,6 +125,7 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "ports.json").write_text(json.dumps({"ports": [rows.port("0000:3c:02.0")]}))
     (tmp_path / "db-1.xml").write_text("<domain type='kvm'><name>db-1</name></domain>\n")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("laneway.port_bootstrap.open_neutron", lambda access: neutron())
     monkeypatch.setenv("LANEWAY_CONFIG", "laneway.toml")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return tmp_path

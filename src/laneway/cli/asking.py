@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+from laneway.bootstrap import LocalHost
+from laneway.cli.command import Settings
+from laneway.cli.host import source_of
 from laneway.cli.parameters import Asked
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.requests.alias import Aliases
@@ -10,15 +13,29 @@ from laneway.domain.requests.request import ClaimRequest, DeviceRequest
 from laneway.domain.requests.request_parser import parse_constraints, parse_request_json, parse_requests
 
 
-def claim_of(asked: Asked, claim: str, aliases: Aliases) -> ClaimRequest:
-    """The claim of ``--alias`` and ``--request`` together, with its constraints.
+def claim_on(host: LocalHost, settings: Settings, asked: Asked, claim: str) -> ClaimRequest:
+    """The claim that is asked for on a host; of its ports Neutron is asked.
+
+    Raises as ``claim_of`` and ``port_bootstrap.requests_of_ports`` do.
+    """
+    ports: Sequence[DeviceRequest] = ()
+    if asked.ports:
+        from laneway.port_bootstrap import requests_of_ports  # noqa: PLC0415 - most claims have no ports
+
+        ports = requests_of_ports(source_of(settings), host.config, asked.ports, asked.consumer)
+    return claim_of(asked, claim, host.config.aliases, ports)
+
+
+def claim_of(asked: Asked, claim: str, aliases: Aliases, ports: Sequence[DeviceRequest] = ()) -> ClaimRequest:
+    """The claim of ``--alias``, ``--request`` and ``--port`` together, with its constraints.
 
     Raises LanewayError: usage where nothing is asked for, invalid_json, invalid_request, unknown_alias.
     """
-    requests = (*_by_alias(asked.flavors, aliases), *_in_full(asked.requests, aliases))
+    requests = (*_by_alias(asked.flavors, aliases), *_in_full(asked.requests, aliases), *ports)
     if not requests:
         raise LanewayError(
-            ErrorCode.USAGE, "nothing is asked for; say what by --alias, such as --alias gpu:1, or by --request"
+            ErrorCode.USAGE,
+            "nothing is asked for; say what by --alias, such as --alias gpu:1, by --request or by --port",
         )
     _refuse_same_names(requests)
     limits = [limit for text in asked.constraints for limit in parse_request_json(text)]

@@ -37,6 +37,16 @@ def words(given: str) -> str:
     raise click.BadParameter(f"{given!r} is not UTF-8; write it in UTF-8")
 
 
+def port(text: str) -> str:
+    """The id of a port of Neutron's. Raises BadParameter."""
+    from laneway.network.wished_bindings import is_port  # noqa: PLC0415 - start-up counts
+
+    given = words(text).lower()
+    if not is_port(given):
+        raise click.BadParameter(f"{text!r} is no id of a port; `openstack port list` shows ids")
+    return given
+
+
 def span(text: str) -> timedelta:
     """A span of time above zero, such as 90s, 15m or 1h30m, up to a century. Raises BadParameter."""
     if not _SPAN.fullmatch(text):
@@ -56,6 +66,7 @@ class Asked:
     consumer: str
     flavors: Sequence[str]
     requests: Sequence[str]
+    ports: Sequence[str]
     constraints: Sequence[str]
     numa_nodes: Sequence[int]
 
@@ -77,6 +88,14 @@ _CLAIM_PARAMETERS = (
         type=words,
         metavar="JSON",
         help='A request in full, such as \'{"name": "n", "any_of": [{"dev_type": "type-VF"}], "count": 2}\'.',
+    ),
+    click.option(
+        "--port",
+        "ports",
+        multiple=True,
+        type=port,
+        metavar="UUID",
+        help="The device that this port of OpenStack Neutron needs; may be repeated.",
     ),
     click.option(
         "--constraint",

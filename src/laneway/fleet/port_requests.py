@@ -15,6 +15,10 @@ def port_requests(service: NetworkService, ids: Sequence[str], consumer: str) ->
     Raises LanewayError: unknown_port; port_in_use where it is a port of another VM; invalid_request where it needs
     no PCI device, not_supported where Cyborg chooses it; and as the service does.
     """
+    twice = next((one for one in ids if ids.count(one) > 1), None)
+    if twice is not None:
+        message = f"port {twice} is named twice; it gets one device, so name it once"
+        raise LanewayError(ErrorCode.PORT_IN_USE, message, {"port": twice})
     found = {port.id: port for port in service.ports(ids)}
     networks: dict[str, str | None] = {}
     requests = []

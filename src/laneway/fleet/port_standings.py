@@ -1,6 +1,6 @@
 """The ports of a host as the store knows them, and how each of them stands."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from laneway.domain.errors import LanewayError
 from laneway.interfaces.network import BindingRecord, NetworkPort
@@ -29,6 +29,13 @@ class PortStanding:
         known = self.wish or self.record
         return None if known is None else known.consumer
 
+    @property
+    def wished(self) -> str:
+        """How it shall be on this host: ``bound``, ``standby`` beside the binding on another host, or ``free``."""
+        if self.wish is None:
+            return "free"
+        return "bound" if self.wish.is_active else "standby"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortStandings:
@@ -37,6 +44,15 @@ class PortStandings:
     host: str
     ports: tuple[PortStanding, ...] = ()
     error: LanewayError | None = None
+
+    @property
+    def all_stand(self) -> bool:
+        """Whether each port stands as it should, as far as Neutron told."""
+        return self.error is None and all(port.stands for port in self.ports)
+
+    def of(self, consumer: str) -> "PortStandings":
+        """Those of one consumer."""
+        return replace(self, ports=tuple(port for port in self.ports if port.consumer == consumer))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

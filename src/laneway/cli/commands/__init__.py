@@ -24,6 +24,7 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
         "vfs": "Make the virtual functions of a card.",
         "hostdev": "Print what goes into a virtual machine's definition.",
         "binding-profile": "Print what Neutron is told of a consumer's devices.",
+        "ports": "Say how Neutron's ports stand, and put them right.",
         "adopt": "Take over virtual machines that run already.",
         "hook": "Let libvirt start only machines that own their devices.",
         "import": "Take over what nova records of this host.",

@@ -21,6 +21,10 @@ from laneway.cli.parameters import Asked, asking, span, words
         'laneway claim db-1 --request \'{"name": "vf", "count": 2, "any_of": [{"dev_type": "type-VF"}]}\'',
         "Devices that no alias describes",
     ),
+    Example(
+        "laneway claim db-1 --port 7c8b2a4e-5f0d-4c1b-9d56-0e6f3a1b2c3d",
+        "The device that a port of OpenStack Neutron needs",
+    ),
     Example("laneway claim db-1 --alias gpu:1 --id job-17 --ttl 15m", "Under an id of your own, for 15 minutes"),
 )
 @asking
@@ -35,13 +39,13 @@ def command(settings: Settings, asked: Asked, claim_id: str | None, ttl: timedel
     from others. A consumer may claim more than once. Nothing is changed when the answer is no.
     """
     from laneway.bootstrap import new_claim_id
-    from laneway.cli.asking import claim_of
+    from laneway.cli.asking import claim_on
     from laneway.cli.deciding import decide
     from laneway.cli.host import open_host
     from laneway.cli.render.answers import claim_answer
 
     host = open_host(settings)
-    request = claim_of(asked, new_claim_id() if claim_id is None else claim_id, host.config.aliases)
+    request = claim_on(host, settings, asked, new_claim_id() if claim_id is None else claim_id)
     return decide(
         settings,
         host,

@@ -30,6 +30,7 @@ def command(settings: Settings, file: str, confirmed: bool) -> int:
     sign of a command that failed. A device that a process still has open stays blocked.
     """
     from laneway.cli.host import open_host
+    from laneway.cli.port_keeping import keep_ports
     from laneway.fleet.cleanup import plan_cleanup
 
     keep = _consumers(file)
@@ -44,6 +45,8 @@ def command(settings: Settings, file: str, confirmed: bool) -> int:
         from laneway.cli.render.cleanup import cleanup_page
 
         output.write_lines(cleanup_page(cleanup, output.screen(settings), applied=confirmed))
+    if confirmed:
+        keep_ports(settings, host)
     return ExitStatus.YES
 
 

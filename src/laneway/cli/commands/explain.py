@@ -16,11 +16,11 @@ def command(settings: Settings, asked: Asked) -> int:
 
     The options are those of `laneway claim`, and so is the exit status: 0 for yes, 1 for no.
     """
-    from laneway.cli.asking import claim_of
+    from laneway.cli.asking import claim_on
     from laneway.cli.deciding import decide
     from laneway.cli.host import open_host
     from laneway.cli.render.answers import check_answer
 
     host = open_host(settings)
-    request = claim_of(asked, "explain", host.config.aliases)
+    request = claim_on(host, settings, asked, "explain")
     return decide(settings, host, "check", lambda plane: plane.check(host.name, request), check_answer)
