@@ -5,7 +5,9 @@ from laneway.compute.preparing import carry_out, orders
 from laneway.compute.taken import prepared_now
 from laneway.compute.vf_counts import restore_vf_counts
 from laneway.contracts.changes import Change, Changes
+from laneway.domain.address import PciAddress
 from laneway.domain.errors import LanewayError
+from laneway.domain.tracking.blocking import is_vfio_driver
 from laneway.domain.tracking.drift import NOT_RESTORED, Drift
 from laneway.domain.tracking.host_view import HostView
 from laneway.interfaces.journal import JournalState, PreparedDevice
@@ -15,15 +17,13 @@ def restore(host: ManagedHost) -> Changes:
     """Gives PFs their VFs again, and allocated devices that an earlier boot prepared to their consumers.
 
     Each on its own: what cannot be restored stands in the answer with its error. In a boot in which that was
-    done already it does nothing; where the driver tells no boot, each is looked at. Raises LanewayError:
-    host_busy, and what keeps the host from being read.
+    done already it does nothing. Raises LanewayError: host_busy, and what keeps the host from being read.
     """
     with host.changer.changing():
         counts = restore_vf_counts(host.changer)
         view = host.settled()
         state = host.journal.state()
-        done = {} if view.report.inventory.boot_id is None else prepared_now(state)
-        waiting = [device for address, device in sorted(state.prepared.items()) if address not in done]
+        waiting = [device for address, device in sorted(state.prepared.items()) if not _stands(view, state, address)]
         return Changes(host=host.name, of=(*counts, *(_prepared_again(host, view, device) for device in waiting)))
 
 
@@ -39,6 +39,13 @@ def not_restored(state: JournalState, view: HostView) -> tuple[Drift, ...]:
         for address, device in sorted(state.prepared.items())
         if boot_id not in (None, device.boot_id) and is_allocated_to(view.held.get(address), device.consumer)
     )
+
+
+def _stands(view: HostView, state: JournalState, address: PciAddress) -> bool:
+    """Whether it is prepared as it was; where the host tells no boot, its driver tells."""
+    function = view.report.inventory.by_address.get(address)
+    is_with_guests_driver = function is not None and function.driver is not None and is_vfio_driver(function.driver)
+    return address in prepared_now(state) and (view.report.inventory.boot_id is not None or is_with_guests_driver)
 
 
 def _prepared_again(host: ManagedHost, view: HostView, device: PreparedDevice) -> Change:
