@@ -77,3 +77,18 @@ def test_nothing_is_asked_of_the_pf_where_nothing_is_wanted(kernel: FakeKernel, 
     driver = kernel.host_driver()
     do(driver, prepare(driver, FIRST_VF, vf_settings=VfSettings()))
     assert settings.made == []
+
+
+@pytest.mark.parametrize("is_pf_there", [True, False], ids=["its PF has no VFs", "the whole card is gone"])
+def test_of_a_vf_that_is_gone_nothing_is_set_back(
+    kernel: FakeKernel, settings: PlayedKernel, *, is_pf_there: bool
+) -> None:
+    driver = kernel.host_driver()
+    taken = do(driver, prepare(driver, FIRST_VF, vf_settings=ALL)).taken
+    kernel.write(f"sys/bus/pci/devices/{PF}/sriov_numvfs", "0")
+    if not is_pf_there:
+        kernel.sysfs.remove(PF)
+    settings.made.clear()
+    assert driver.plan(release(FIRST_VF, taken)).steps == ()
+    assert do(driver, release(FIRST_VF, taken)).ending is Ending.DONE
+    assert settings.made == []

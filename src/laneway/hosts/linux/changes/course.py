@@ -99,8 +99,9 @@ def take_back(step: Step, course: Course) -> None:
     """
     if step.undo is None:
         return
-    if step.kind == vf_settings.VF_SETTINGS:
-        course.add(vf_settings.restoring(step))
+    if step.kind in (vf_settings.VF_SETTINGS, vf_settings.KEPT_SETTINGS):
+        if course.standing(step.address) is not None:
+            course.add(vf_settings.restoring(step))
         return
     if step.kind == storage_guard.STORAGE_GUARD:
         course.add(storage_guard.restoring(step))
