@@ -97,6 +97,24 @@ def test_what_failed_is_done_when_it_can_be(host: ChangingHost, tmp_path: Path) 
     assert host.status(CARD) is Status.AVAILABLE
 
 
+def test_a_command_that_changes_the_host_is_no_failure_of_the_service(host: ChangingHost, tmp_path: Path) -> None:
+    host.claim("vm", CARD)
+    prepare(host.managed, "vm")
+    command = host.process().changing()
+
+    def is_busy() -> None:
+        command.__enter__()
+        host.free("vm")
+
+    def is_done() -> None:
+        command.__exit__(None, None, None)
+
+    log, _, seen = serve(host, tmp_path, is_busy, Wish.UPDATE, is_done, Wish.UPDATE)
+    assert len(log.of("host_busy")) == 1
+    assert (log.of("upkeep_failed"), all(status.is_well for status in seen)) == ([], True)
+    assert host.status(CARD) is Status.AVAILABLE
+
+
 def test_vfs_are_made_before_the_first_look(host: ChangingHost, tmp_path: Path) -> None:
     set_vf_count(host.managed, at(PF), 2)
     host.kernel.write(f"sys/bus/pci/devices/{PF}/sriov_numvfs", "0")

@@ -14,7 +14,7 @@ from laneway.compute.upkeep import Upkeep
 from laneway.contracts.agent_status import AgentStatus, Problem, Trouble
 from laneway.contracts.answer import errors_json, problem_json, warning_json
 from laneway.contracts.changes import Change
-from laneway.domain.errors import LanewayError
+from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.specs.device_spec import DeviceSpecs
 from laneway.interfaces.network import KeptPorts
 
@@ -128,6 +128,9 @@ class Reporter:
 
     def kept_up(self, upkeep: Upkeep) -> None:
         """What was done on the host beside, and what of it failed: that is tried again."""
+        if upkeep.error is not None and upkeep.error.code is ErrorCode.HOST_BUSY:
+            self._log.say(logging.INFO, "host_busy", "Another process changes the host: the next update does the rest.")
+            return
         for device, note in _done(upkeep.vfs_restored):
             self._log.say(logging.INFO, "vfs_restored", f"{device} has its VFs again{note}.", device=device)
         for device, note in _done(upkeep.released):
