@@ -1,15 +1,16 @@
 """What a PF enforces for a VF is set when a guest gets it, and set back when it is given back, on a fake kernel."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from hosts.linux.changes.kernels import FIRST_VF, PF, do, prepare, release, with_pf
+from hosts.linux.changes.kernels import FIRST_VF, PF, SECOND_VF, at, do, prepare, release, with_pf
 from hosts.linux.changes.test_vf_settings import ALL, EARLIER, FRESH, PlayedKernel, state_of
 from hosts.linux.fake_kernel import FakeKernel
 from laneway.domain.errors import ErrorCode, LanewayError
-from laneway.interfaces.host_changes import Ending, Step, Unfinished, VfSettings
+from laneway.interfaces.host_changes import Ending, SetVfCount, Step, Unfinished, VfSettings
 
 
 @pytest.fixture
@@ -92,3 +93,56 @@ def test_of_a_vf_that_is_gone_nothing_is_set_back(
     assert driver.plan(release(FIRST_VF, taken)).steps == ()
     assert do(driver, release(FIRST_VF, taken)).ending is Ending.DONE
     assert settings.made == []
+
+
+class TestOfAPf:
+    """Its VFs go away when a guest gets it, and with them what it enforced for them."""
+
+    def test_they_come_back_with_the_vfs(self, kernel: FakeKernel, settings: PlayedKernel) -> None:
+        driver, before = kernel.host_driver(), kernel.tree()
+        taken = do(driver, prepare(driver, PF)).taken
+        settings.vfs = {0: FRESH, 1: FRESH}
+        do(driver, release(PF, taken))
+        assert settings.vfs == {0: EARLIER, 1: FRESH}
+        assert kernel.tree() == before
+
+    def test_they_are_kept_while_it_stays_with_the_driver_for_guests(
+        self, kernel: FakeKernel, settings: PlayedKernel
+    ) -> None:
+        driver = kernel.host_driver()
+        taken = do(driver, prepare(driver, PF)).taken
+        kept = do(driver, release(PF, taken, keep=True)).taken
+        settings.vfs = {0: FRESH, 1: FRESH}
+        do(driver, release(PF, kept))
+        assert settings.vfs == {0: EARLIER, 1: FRESH}
+
+    def test_they_come_back_where_another_number_of_vfs_cannot_be_made(
+        self, kernel: FakeKernel, settings: PlayedKernel
+    ) -> None:
+        def fail(path: str, done: bool) -> None:
+            if path.endswith("sriov_numvfs") and done:
+                settings.vfs = {0: FRESH, 1: FRESH}
+                kernel.disturb = lambda path, done: None
+                raise OSError(12, "Cannot allocate memory", path)
+
+        kernel.disturb = fail
+        driver = kernel.host_driver()
+        with pytest.raises(LanewayError) as failed:
+            do(driver, SetVfCount(address=at(PF), count=3, autoprobe=True))
+        assert failed.value.detail["undone"]
+        assert settings.vfs == {0: EARLIER, 1: FRESH}
+
+    def test_a_pf_without_an_interface_has_none(self, kernel: FakeKernel, settings: PlayedKernel) -> None:
+        shutil.rmtree(kernel.root / f"sys/bus/pci/devices/{PF}/net")
+        driver = kernel.host_driver()
+        assert "kept_vf_settings" not in {step.kind for step in do(driver, prepare(driver, PF)).taken}
+
+
+def test_what_was_set_for_a_vf_that_is_gone_with_its_card_is_not_set_back(
+    kernel: FakeKernel, settings: PlayedKernel
+) -> None:
+    driver = kernel.host_driver()
+    taken = do(driver, prepare(driver, FIRST_VF, vf_settings=ALL)).taken
+    for address in (FIRST_VF, SECOND_VF, PF):
+        (kernel.root / f"sys/bus/pci/devices/{address}").unlink()
+    assert do(driver, release(FIRST_VF, taken)).ending is Ending.DONE

@@ -14,7 +14,7 @@ from laneway.hosts.linux.changes.function_files import FunctionFiles
 from laneway.hosts.linux.changes.means import Means
 from laneway.hosts.linux.changes.prepare import plan_prepare
 from laneway.hosts.linux.changes.release import kept, plan_release
-from laneway.hosts.linux.changes.steps import functions_of
+from laneway.hosts.linux.changes.steps import Kind, functions_of
 from laneway.hosts.linux.changes.storage_guard import guarded, is_guarded
 from laneway.hosts.linux.changes.vf_count import plan_vf_count
 from laneway.hosts.linux.changes.vf_settings import VfSettingsSteps
@@ -132,12 +132,13 @@ class LinuxChanger:
                 facts = self._facts(inventory, (action.address,))
                 plain = plain_driver(self.tree)
                 own = variant_driver(self.tree, action.address) if action.live_migratable else plain
-                return (*plan_prepare(action, facts, own, plain), *self._vf_settings(action, inventory))
+                steps = self._with_kept_settings(plan_prepare(action, facts, own, plain))
+                return (*steps, *self._vf_settings(action, inventory))
             case Release():
                 facts = self._facts(inventory, (action.address, *functions_of(action.taken)))
                 return self._guarded(plan_release(action, facts), facts)
             case SetVfCount():
-                return plan_vf_count(action, self._facts(inventory, (action.address,)))
+                return self._with_kept_settings(plan_vf_count(action, self._facts(inventory, (action.address,))))
             case Clean():
                 facts = self._facts(inventory, (action.address,))
                 return plan_cleaning(action, facts, nvme_is_loaded=self._files.has_driver(NVME))
@@ -149,6 +150,16 @@ class LinuxChanger:
         made = VfSettingsSteps(self.tree, self.means.vf_kernel)
         step = made.plan(inventory.by_address[action.address], action.vf_settings)
         return () if step is None else (step,)
+
+    def _with_kept_settings(self, steps: Sequence[Step]) -> tuple[Step, ...]:
+        """VFs that come back get what their PF enforced for them when they went away."""
+        made = VfSettingsSteps(self.tree, self.means.vf_kernel)
+        found: list[Step] = []
+        for step in steps:
+            if step.kind == Kind.VF_COUNT and step.value == "0":
+                found += made.keep(step.address, int(step.found or 0))
+            found.append(step)
+        return tuple(found)
 
     def _guarded(self, steps: tuple[Step, ...], facts: HostFacts) -> tuple[Step, ...]:
         """The host does not read the disks that it gets back."""

@@ -11,7 +11,7 @@ from laneway.hosts.linux.changes.means import Means
 from laneway.hosts.linux.changes.reset import reset_function
 from laneway.hosts.linux.changes.steps import DRIVERS, DRIVERS_PROBE, Kind, function_of
 from laneway.hosts.linux.changes.storage_guard import FORGET_PARTITIONS, STORAGE_GUARD, do_forget_partitions, set_guard
-from laneway.hosts.linux.changes.vf_settings import VF_SETTINGS, VfSettingsSteps
+from laneway.hosts.linux.changes.vf_settings import KEPT_SETTINGS, VF_SETTINGS, VfSettingsSteps
 from laneway.interfaces.host_changes import Progress, Step
 
 DRIVER_SECONDS = 10.0
@@ -145,6 +145,10 @@ def _vf_settings(step: Step, bench: Workbench) -> None:
     VfSettingsSteps(bench.files.tree, bench.means.vf_kernel).do(step)
 
 
+def _nothing(_step: Step, _bench: Workbench) -> None:
+    """What the step is for is that it stands in the journal."""
+
+
 DOING: Mapping[str, Do] = {
     Kind.LOAD_MODULE: _load_module,
     Kind.OVERRIDE: _override,
@@ -154,6 +158,7 @@ DOING: Mapping[str, Do] = {
     Kind.VF_COUNT: _vf_count,
     Kind.RESET: _reset,
     VF_SETTINGS: _vf_settings,
+    KEPT_SETTINGS: _nothing,
     CLEAN: do_clean,
     STORAGE_GUARD: set_guard,
     FORGET_PARTITIONS: do_forget_partitions,

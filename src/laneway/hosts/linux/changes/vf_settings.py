@@ -1,4 +1,4 @@
-"""Steps of the kind ``vf_settings``: what the PF of a network VF enforces for it, set and set back.
+"""Steps about what the PF of a network VF enforces for it: set and set back, or kept while the VF is gone.
 
 They are made of the PF, whose interface is looked for each time: it may have another name by then.
 """
@@ -21,6 +21,8 @@ from laneway.hosts.linux.tree import HostTree
 from laneway.interfaces.host_changes import HostChangeError, LinkState, Step, VfSettings
 
 VF_SETTINGS = "vf_settings"
+KEPT_SETTINGS = "kept_vf_settings"
+"""Changes nothing: taken back, it makes the settings again with which a VF went away."""
 
 _NEUTRAL = VfState(mac="00:00:00:00:00:00", vlan=Vlan(), spoof_check=True, trust=False, link_state=LinkState.AUTO)
 """What a VF is set back to where nothing tells how it was: what drivers begin with. The VF may choose its MAC then."""
@@ -72,6 +74,31 @@ class VfSettingsSteps:
             found=state_to_text(before),
             undo=state_to_text(_known(before, differing)),
             summary=f"set {words} of VF {vf.vf_index} on its PF {vf.parent_addr}",
+        )
+
+    def keep(self, pf: PciAddress, count: int) -> tuple[Step, ...]:
+        """For each of the first so many VFs of a PF that is not as drivers begin with, the step that keeps how it is.
+
+        A PF without an interface enforces nothing. Raises as ``plan``.
+        """
+        if not self._tree.names(f"{DEVICES}/{pf}/net"):
+            return ()
+        return tuple(step for vf in range(count) if (step := self._kept(pf, vf)) is not None)
+
+    def _kept(self, pf: PciAddress, vf: int) -> Step | None:
+        found = self._read(pf, vf)
+        names = [name for name in _NAMES if getattr(found, name) not in (None, getattr(_NEUTRAL, name))]
+        if not names:
+            return None
+        before = state_to_text(_only(found, names))
+        words = ", ".join(_WORDS[name] for name in names)
+        return Step(
+            kind=KEPT_SETTINGS,
+            address=pf,
+            target=f"{pf} vf {vf}",
+            found=before,
+            undo=before,
+            summary=f"keep {words} of VF {vf} of {pf}, which goes away",
         )
 
     def do(self, step: Step) -> None:
@@ -139,8 +166,8 @@ class VfSettingsSteps:
 
 
 def restoring(step: Step) -> Step:
-    """The step that takes a step of this kind back; nothing takes it back in turn."""
-    return replace(step, value=step.undo, undo=None, summary=f"set {step.target} back as it was")
+    """The step that takes a step of one of these kinds back; nothing takes it back in turn."""
+    return replace(step, kind=VF_SETTINGS, value=step.undo, undo=None, summary=f"set {step.target} back as it was")
 
 
 def state_to_text(state: VfState) -> str:
