@@ -15,7 +15,7 @@ import pytest
 PROJECT = Path(__file__).parents[1]
 SOURCE = PROJECT / "src/laneway"
 METADATA = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
-IMPORTED_AS = {"oslo.config": "oslo_config", "libvirt-python": "libvirt"}
+IMPORTED_AS = {"openstacksdk": "openstack", "oslo.config": "oslo_config", "libvirt-python": "libvirt"}
 OF_AUTHORS_OF_DRIVERS = {"pytest"}
 """``laneway.hosts.conformance`` is a suite for those who have pytest anyway."""
 
