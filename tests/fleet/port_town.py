@@ -28,9 +28,9 @@ def netdev(name: str, mac: str) -> tuple[NetDevice, ...]:
     return (NetDevice(name=name, mac=mac),)
 
 
-def functions(mac: str) -> list[PciFunction]:
+def functions(mac: str, serial: str) -> list[PciFunction]:
     """Two PFs without VFs at 82, one with two VFs at 81, and a DPU's VF at 83; ``mac`` begins their MACs."""
-    card = Vpd(card_serial_number="MT2113X00001")
+    card = Vpd(card_serial_number=serial)
     return [
         pf("0000:81:00.0", netdevs=netdev("ens1", f"{mac}:00"), in_use_by=()),
         vf("0000:81:00.1", "0000:81:00.0", vf_index=0),
@@ -46,7 +46,12 @@ class Town:
     """Two hosts, by default ``h1`` and ``h2``, and what happens to consumers and their ports on them."""
 
     def __init__(
-        self, store: Store, service: NetworkService, hosts: Sequence[str] = ("h1", "h2"), mac: str = "b4:96:91:00"
+        self,
+        store: Store,
+        service: NetworkService,
+        hosts: Sequence[str] = ("h1", "h2"),
+        mac: str = "b4:96:91:00",
+        serial: str = "MT2113X00001",
     ) -> None:
         self.store, self.service, self.hosts, self.mac = store, service, hosts, mac
         self.time = START
@@ -55,7 +60,7 @@ class Town:
         self.moves = Moves(self.plane, store, lambda: self.time)
         self.bindings = self.restarted()
         for number, host in enumerate(hosts):
-            self.plane.sync(host, report(*functions(f"{mac}:{number:02x}"), specs=SPECS))
+            self.plane.sync(host, report(*functions(f"{mac}:{number:02x}", serial), specs=SPECS))
 
     def restarted(self) -> PortBindings:
         """As another process would be: it knows what the store knows."""

@@ -12,7 +12,7 @@ from laneway.network.binding_steps import SeenPort, Standing, Step, next_step_to
 from laneway.network.wished_bindings import WishedBinding
 
 WAITS = (0.5, 1.0, 2.0)
-"""Seconds before a port is read again that others are changing, too; after the last it is left to the next round."""
+"""Seconds before a port is read again of which a change has failed; after the last it is left to the next round."""
 
 Record = Callable[[str, Mapping[str, BindingRecord | None]], None]
 """Stores what is known of the bindings of a host's ports; None forgets one."""
@@ -109,15 +109,15 @@ class PortRound:
                 step.run(self._service, port)
                 done.append(step.done)
             except LanewayError as error:
-                if error.code is not ErrorCode.NEUTRON_CONFLICT or not self._may_try_again(error, waits):
+                if not (_may_pass(error) and self._may_try_again(error, waits)):
                     raise
             self._read_again(port.id)
         raise _no_end(known.port)
 
-    def _may_try_again(self, conflict: LanewayError, waits: Iterator[float]) -> bool:
+    def _may_try_again(self, failure: LanewayError, waits: Iterator[float]) -> bool:
         """Waits a while, unless the port was only read too early. False where it was tried often enough."""
         pause = next(waits, None)
-        if pause is not None and conflict.detail.get("status") != _STALE:
+        if pause is not None and failure.detail.get("status") != _STALE:
             self._wait(pause)
         return pause is not None
 
@@ -158,6 +158,13 @@ class PortRound:
         if record is not None:
             self._record(self._ports.host, {port: failed(record, error, self._clock())})
         return KeptPort(port=port, consumer=consumer, done=tuple(done), error=error)
+
+
+def _may_pass(error: LanewayError) -> bool:
+    """Whether the same may succeed in a moment: a conflict with others, or a failure of Neutron's own."""
+    return error.code is ErrorCode.NEUTRON_CONFLICT or (
+        error.code is ErrorCode.NEUTRON_UNREACHABLE and not _is_of_all(error)
+    )
 
 
 def _is_of_all(error: LanewayError) -> bool:

@@ -14,14 +14,16 @@ DEVICE_OWNER = "compute:laneway"
 LARGEST_PROFILE = 4095
 """Bytes of JSON that Neutron keeps of a profile."""
 
-_VERSION = "/v2.0"
+ABOUT: Mapping[str, Any] = {"version": "/v2.0", "repeats_writes": False}
+"""Neutron has a binding half done that it answers with 500, and a new revision of the port with it."""
+
 _IDS_AT_ONCE = 40
 """A request line has room for some 100 ids."""
 
 
 def open_neutron(access: Access) -> "NeutronClient":
     """Neutron for the one whom ``access`` names. Raises as ``open_service`` does."""
-    http = open_service(access, "network", ErrorCode.NEUTRON_UNREACHABLE, section="neutron", version=_VERSION)
+    http = open_service(access, "network", ErrorCode.NEUTRON_UNREACHABLE, section="neutron", **ABOUT)
     return NeutronClient(http)
 
 

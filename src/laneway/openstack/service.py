@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from laneway.domain.errors import ErrorCode, LanewayError
 
@@ -82,16 +82,20 @@ class OpenedService:
     """Requests by keystoneauth. ``unreachable`` is the code of all failures to get an answer.
 
     Where the service did answer, the detail of such a failure has the ``status``. ``version`` is the
-    folder of the API's version, such as ``/v2.0``, which catalogues give or leave out.
+    folder of the API's version, such as ``/v2.0``, which catalogues give or leave out. ``repeats_writes`` is false of
+    a service that may have done what it answers with a failure: then only who asks can tell what there is left to do.
     """
 
-    def __init__(self, adapter: "Adapter", name: str, unreachable: ErrorCode, *, version: str = "") -> None:
+    def __init__(
+        self, adapter: "Adapter", name: str, unreachable: ErrorCode, *, version: str = "", repeats_writes: bool = True
+    ) -> None:
         from keystoneauth1.exceptions import ClientException  # noqa: PLC0415 - late, see the module
 
         self._adapter = adapter
         self._name = name
         self._unreachable = unreachable
         self._version = version
+        self._repeats_writes = repeats_writes
         self._failures = (ClientException,)
 
     def request(
@@ -104,7 +108,9 @@ class OpenedService:
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
         """As ``Http`` says: failures that may pass are tried again, what is left of them is raised."""
-        options: dict[str, object] = {**_TRIES, "raise_exc": False, "headers": dict(headers or {})}
+        options: dict[str, object] = {"raise_exc": False, "headers": dict(headers or {})}
+        if method == "GET" or self._repeats_writes:
+            options |= _TRIES
         if query:
             options["params"] = list(query)
         if body is not None:
@@ -135,9 +141,11 @@ class OpenedService:
 
 
 def open_service(
-    access: Access, service: str, unreachable: ErrorCode, *, section: str | None = None, version: str = ""
+    access: Access, service: str, unreachable: ErrorCode, *, section: str | None = None, **about: Any
 ) -> OpenedService:
     """The service of a type, such as ``placement``; ``section`` is its one of a ``nova.conf``, if not of that name.
+
+    ``about`` is what ``OpenedService`` wants to know of the service.
 
     Raises LanewayError(not_supported) without openstacksdk, and LanewayError(``unreachable``) where it
     is not said who we are. Whether the service answers is seen at the first request.
@@ -163,7 +171,7 @@ def open_service(
         raise LanewayError(unreachable, message, {"service": name}) from error
     if adapter.session.timeout is None:
         adapter.session.timeout = TIMEOUT
-    return OpenedService(adapter, name, unreachable, version=version)
+    return OpenedService(adapter, name, unreachable, **about)
 
 
 def _of_cloud(cloud: str | None, service: str) -> "Adapter":

@@ -8,6 +8,7 @@ import pytest
 WHERE = {
     "test_placement.py": "LANEWAY_TEST_PLACEMENT",
     "test_neutron.py": "LANEWAY_TEST_NEUTRON",
+    "test_neutron_ovn.py": "LANEWAY_TEST_NEUTRON_OVN",
 }
 """The environment variable with the URL of the service that a module of tests needs."""
 
@@ -20,3 +21,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_report_header(config: pytest.Config) -> list[str]:
     missing = [name for name, variable in WHERE.items() if variable not in os.environ]
     return [f"Without a real service, so not run (use make test-openstack): {', '.join(missing)}"] if missing else []
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if any(variable in os.environ for variable in WHERE.values()):
+        count = sum(len(terminalreporter.getreports(outcome)) for outcome in ("passed", "failed"))
+        terminalreporter.write_line(f"With real services of OpenStack: {count} tests ran")

@@ -14,32 +14,17 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 environment=$LANEWAY_OPENSTACK_CACHE/neutron
-downloads_failed=75
+# shellcheck source=../../downloading.sh
+. "$here/../../downloading.sh"
+# shellcheck source=processes.sh
+. "$here/processes.sh"
 
 install() {
-  cmp -s "$here/neutron.txt" "$environment/installed.txt" && return
-  rm -rf "$environment"
-  "$LANEWAY_PYTHON" -m venv "$environment"
-  "$environment/bin/python" -m pip --disable-pip-version-check --quiet install --require-hashes \
-    --requirement "$here/neutron.txt" >"$environment/pip.log" 2>&1 || {
-    echo "NOT RUN: failed download: neutron (see $environment/pip.log)" >&2
-    exit $downloads_failed
-  }
-  cp "$here/neutron.txt" "$environment/installed.txt"
+  install_pinned neutron "$here/neutron.txt"
 }
 
 version() {
   "$environment/bin/python" -c 'from importlib.metadata import version; print("Neutron", version("neutron"))'
-}
-
-# A process id may be given to another process: that one has another start time.
-started_at() {
-  sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f20
-}
-
-is_running() {
-  local pid since
-  { read -r pid since <"$1/process"; } 2>/dev/null && [[ $(started_at "$pid") == "$since" ]]
 }
 
 write_config() {
@@ -92,7 +77,7 @@ CONF
 start() {
   local folder=$1 drivers=$2 port
   mkdir -p "$folder/lock" "$folder/state"
-  port=$("$environment/bin/python" -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
+  port=$(free_port)
   write_config "$folder" "$drivers" "$port"
   "$environment/bin/python" "$here/neutron_schema.py" --config-file "$folder/neutron.conf" >"$folder/log" 2>&1 || {
     tail -n 20 "$folder/log" >&2
@@ -104,26 +89,16 @@ start() {
 restart() {
   local folder=$1 url
   url=http://$(sed -n 's/^bind = "\(.*\)"$/\1/p' "$folder/gunicorn.py")
-  PATH=$LANEWAY_OPENSTACK_CACHE/ovn/root/usr/bin:$PATH \
-    LD_LIBRARY_PATH=$LANEWAY_OPENSTACK_CACHE/ovn/root/usr/lib/$(uname -m)-linux-gnu PYTHONWARNINGS=ignore \
+  PATH=$LANEWAY_OPENSTACK_CACHE/ovn/usr/bin:$PATH \
+    LD_LIBRARY_PATH=$LANEWAY_OPENSTACK_CACHE/ovn/usr/lib/$(uname -m)-linux-gnu PYTHONWARNINGS=ignore \
     PYTHONDONTWRITEBYTECODE=1 ASGI_WORKERS=1 OS_NEUTRON_CONFIG_DIR=$folder OS_NEUTRON_CONFIG_FILES=neutron.conf \
     GUNICORN_CMD_ARGS="-c $folder/gunicorn.py" setsid "$environment/bin/gunicorn" >>"$folder/log" 2>&1 </dev/null &
-  echo "$! $(started_at $!)" >"$folder/process"
-  for _ in $(seq 600); do
-    curl -fs -m 5 -H "X-Auth-Token: service" -o /dev/null "$url/v2.0/networks" && echo "$url" && return
-    is_running "$folder" || break
-    sleep 0.1
-  done
-  tail -n 20 "$folder/log" >&2
-  return 1
+  remember "$folder/process"
+  wait_for "$url" /v2.0/networks "$folder/process" "$folder/log"
 }
 
 stop() {
-  local pid
-  is_running "$1" || return 0
-  read -r pid _ <"$1/process"
-  kill "$pid"
-  while is_running "$1"; do sleep 0.1; done
+  end "$1/process"
 }
 
 agents() {

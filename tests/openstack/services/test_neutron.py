@@ -1,113 +1,34 @@
 """Laneway with the real Neutron and its drivers for SR-IOV and Open vSwitch: ports are bound as claims say."""
 
 import os
-import sqlite3
-import subprocess
 from collections.abc import Iterator
-from contextlib import closing
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pytest
-from keystoneauth1.adapter import Adapter
-from keystoneauth1.session import Session
-from keystoneauth1.token_endpoint import Token
 
-from fleet.port_scenarios import PortScenarios
+from fleet.port_scenarios import PortScenarios, port_of
 from fleet.port_town import Town
-from laneway.domain.errors import ErrorCode
-from laneway.interfaces.network import Profile
-from laneway.openstack.neutron_client import NeutronClient
-from laneway.openstack.service import OpenedService
+from interfaces.real_neutron import RealCloud, RealNeutron, real_cloud
+from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.requests.request import NumaPolicy
+from laneway.fleet.port_requests import port_requests
+from laneway.interfaces.network import NetworkPort
+from laneway.openstack.neutron_client import LARGEST_PROFILE, NeutronClient
 from laneway.store.memory import MemoryStore
 
-URL = os.environ["LANEWAY_TEST_NEUTRON"]
-FOLDER = Path(os.environ["LANEWAY_TEST_NEUTRON_DATA"])
-SCRIPT = Path(__file__).with_name("neutron.sh")
-PHYSNET1 = {"provider:network_type": "vlan", "provider:physical_network": "physnet1"}
-
-
-def opened(role: str = "service") -> OpenedService:
-    """A token is the name of a role here, as there is no Keystone."""
-    adapter = Adapter(Session(auth=Token(URL, role), timeout=30), service_type="network")
-    return OpenedService(adapter, "Neutron", ErrorCode.NEUTRON_UNREACHABLE, version="/v2.0")
-
-
-class RealCloud:
-    """As ``port_scenarios.Cloud`` says."""
-
-    def __init__(self, http: OpenedService) -> None:
-        self.service = NeutronClient(http)
-        self._http = http
-        self.network = self.add_network(**PHYSNET1)
-
-    def ask(self, method: str, path: str, body: object = None) -> Any:
-        answer = self._http.request(method, path, body=body)
-        assert answer.status < 300, answer
-        return answer.content
-
-    def add_network(self, **values: object) -> str:
-        return str(self.ask("POST", "/networks", {"network": values})["network"]["id"])
-
-    def add_port(self, vnic_type: str = "direct", *, profile: Profile | None = None, **values: object) -> str:
-        body = {"network_id": self.network, "binding:vnic_type": vnic_type, "binding:profile": profile or {}, **values}
-        return str(self.ask("POST", "/ports", {"port": body})["port"]["id"])
-
-    def change(self, port: str, **values: object) -> None:
-        self.ask("PUT", f"/ports/{port}", {"port": values})
-
-    def delete_port(self, port: str) -> None:
-        self.ask("DELETE", f"/ports/{port}")
-
-    def own(self, port: str, device_id: str) -> None:
-        self.change(port, device_id=device_id, device_owner="compute:nova")
-
-    def set_binding(self, port: str, host: str, profile: Profile) -> None:
-        self.change(port, **{"binding:host_id": host, "binding:profile": profile})
-
-    def touch(self, port: str) -> None:
-        self.change(port, name=str(uuid4()))
-
-    def unbind_in_pieces(self, port: str) -> None:
-        self.change(port, **{"binding:host_id": "", "binding:profile": {}})
-        self.change(port, device_id="")
-
-    def agent_up(self, host: str) -> None:
-        heard_of(host, timedelta())
-
-    def agent_down(self, host: str) -> None:
-        heard_of(host, timedelta(days=3650))
-
-
-def heard_of(host: str, ago: timedelta) -> None:
-    """Neutron last heard of the agents of a host so long ago: there is no message broker by which they could report."""
-    with closing(sqlite3.connect(FOLDER / "neutron.sqlite", timeout=30)) as connection, connection:
-        at = (datetime.now(UTC) - ago).strftime("%Y-%m-%d %H:%M:%S.000000")
-        connection.execute("UPDATE agents SET heartbeat_timestamp = ? WHERE host = ?", (at, host))
-
-
-@pytest.fixture(scope="module")
-def http() -> OpenedService:
-    return opened()
-
-
-@pytest.fixture
-def cloud(http: OpenedService) -> Iterator[RealCloud]:
-    """Its ports are gone in the end: the hosts, and so the devices, are those of all tests."""
-    cloud = RealCloud(http)
-    yield cloud
-    for port in cloud.ask("GET", f"/ports?network_id={cloud.network}")["ports"]:
-        cloud.delete_port(port["id"])
+NEUTRON = RealNeutron(os.environ["LANEWAY_TEST_NEUTRON"], Path(os.environ["LANEWAY_TEST_NEUTRON_DATA"]))
 
 
 @pytest.fixture(scope="module")
 def hosts() -> tuple[str, str]:
-    """Two hosts with agents."""
-    hosts = f"node-{uuid4().hex[:6]}", f"node-{uuid4().hex[:6]}"
-    subprocess.run([SCRIPT, "agents", FOLDER, "physnet1", *hosts], check=True)
-    return hosts
+    return NEUTRON.hosts_with_agents()
+
+
+@pytest.fixture
+def cloud() -> Iterator[RealCloud]:
+    with real_cloud(NEUTRON) as cloud:
+        yield cloud
 
 
 @pytest.fixture
@@ -118,3 +39,105 @@ def town(cloud: RealCloud, hosts: tuple[str, str]) -> Town:
 
 class TestOnTheRealOne(PortScenarios):
     """The scenarios: what Neutron in memory does is what the real one does."""
+
+
+@pytest.mark.parametrize("role", ["admin", "member"])
+def test_without_the_role_service_the_remedy_is_told_and_the_port_stays_as_it_was(
+    role: str, cloud: RealCloud, town: Town
+) -> None:
+    port = cloud.add_port()
+    town.start("vm1", port)
+    before = port_of(cloud, port)
+    town.service = NeutronClient(NEUTRON.opened(role))
+    town.restarted()
+    (error,) = town.kept().errors
+    assert (error.code, error.detail["role"]) == (ErrorCode.NO_PERMISSION, "service")
+    assert "openstack role add --user USER --project service service" in error.message
+    after = port_of(cloud, port)
+    assert (after.host, after.profile) == (before.host, before.profile)
+    record = town.store.binding_records(town.hosts[0])[port]
+    assert (record.is_bound, record.attempts, record.error_code) == (False, 1, "no_permission")
+
+
+def test_a_profile_that_neutron_would_not_keep_is_refused_before_it_is_sent(cloud: RealCloud, town: Town) -> None:
+    port = cloud.add_port(profile={"theirs": "x" * (LARGEST_PROFILE - 20)})
+    town.start("vm1", port)
+    (error,) = town.kept().errors
+    assert (error.code, error.detail["keys"]) == (
+        ErrorCode.NEUTRON_REFUSED,
+        ["pci_slot", "pci_vendor_info", "pf_mac_address", "physical_network", "theirs", "vf_num"],
+    )
+
+
+def test_neutron_keeps_a_profile_of_the_largest_size(cloud: RealCloud, hosts: tuple[str, str]) -> None:
+    port = cloud.add_port()
+    cloud.service.take(port_of(cloud, port), "vm1")
+    largest = {"theirs": "x" * (LARGEST_PROFILE - len('{"theirs": ""}'))}
+    cloud.service.bind(port_of(cloud, port), hosts[0], largest)
+    assert port_of(cloud, port).profile == largest
+    with pytest.raises(LanewayError, match="would have 4096 bytes"):
+        cloud.service.bind(port_of(cloud, port), hosts[0], {"theirs": f"{largest['theirs']}x"})
+    with pytest.raises(LanewayError, match="too large") as caught:
+        cloud.service._update(port_of(cloud, port), **{"binding:profile": {"theirs": f"{largest['theirs']}x"}})
+    assert caught.value.code is ErrorCode.NEUTRON_REFUSED
+
+
+def test_c70_what_a_port_and_its_network_say_becomes_a_request(cloud: RealCloud) -> None:
+    """C60, C70: of a network with several segments the one on a physical network counts."""
+    plain = cloud.add_port("direct")
+    picky = cloud.add_port("vdpa", numa_affinity_policy="required")
+    trusted = cloud.add_port("macvtap", trusted=True)
+    segments = [
+        {"provider:network_type": "vxlan"},
+        {"provider:network_type": "vlan", "provider:physical_network": "physnet2"},
+    ]
+    networks = [cloud.add_network(**{"provider:network_type": "vxlan"}), cloud.add_network(segments=segments)]
+    tunnelled, several = (cloud.add_port(network_id=network) for network in networks)
+    requests = port_requests(cloud.service, [plain, picky, trusted, tunnelled, several], "vm1")
+    for port in (tunnelled, several):
+        cloud.delete_port(port)
+    tags = [dict(request.alternatives[0].tags) for request in requests]
+    assert [request.name for request in requests] == [plain, picky, trusted, tunnelled, several]
+    assert [one["physical_network"] for one in tags] == ["physnet1", "physnet1", "physnet1", None, "physnet2"]
+    assert [one.get("trusted") for one in tags] == [None, None, True, None, None]
+    assert [request.numa_policy for request in requests][:2] == [NumaPolicy.LEGACY, NumaPolicy.REQUIRED]
+
+
+def test_what_neutron_does_not_know_is_told(cloud: RealCloud) -> None:
+    with pytest.raises(LanewayError, match="Neutron has no port") as caught:
+        port_requests(cloud.service, [str(uuid4())], "vm1")
+    assert caught.value.code is ErrorCode.UNKNOWN_PORT
+
+
+def test_many_ports_are_read_in_a_few_requests(cloud: RealCloud) -> None:
+    made = [cloud.add_port() for _ in range(3)]
+    ids = [*made, *(str(uuid4()) for _ in range(100))]
+    assert {port.id for port in cloud.service.ports(ids)} == set(made)
+
+
+def test_a_repeated_standby_is_a_conflict_and_so_is_an_activation(cloud: RealCloud, town: Town) -> None:
+    """Both are decided anew: then there is nothing to do."""
+    port = cloud.add_port()
+    town.start("vm1", port)
+    town.keep()
+    bound = port_of(cloud, port)
+
+    def refused(change: str, *values: object) -> ErrorCode:
+        with pytest.raises(LanewayError) as caught:
+            getattr(cloud.service, change)(bound, *values)
+        return caught.value.code
+
+    cloud.service.add_standby(bound, town.hosts[1], {})
+    assert refused("add_standby", town.hosts[1], {}) is ErrorCode.NEUTRON_CONFLICT
+    cloud.service.activate(bound, town.hosts[1])
+    assert refused("activate", town.hosts[1]) is ErrorCode.NEUTRON_CONFLICT
+    cloud.service.delete_standby(bound, town.hosts[0])
+    cloud.service.delete_standby(bound, town.hosts[0])
+    assert port_of(cloud, port).host == town.hosts[1]
+
+
+def test_a_port_that_is_gone_is_a_conflict(cloud: RealCloud) -> None:
+    gone = NetworkPort(id=str(uuid4()), network="n", vnic_type="direct", mac_address="fa:16:3e:00:00:01", revision=1)
+    with pytest.raises(LanewayError, match="could not be found") as caught:
+        cloud.service.take(gone, "vm1")
+    assert caught.value.code is ErrorCode.NEUTRON_CONFLICT
