@@ -11,6 +11,7 @@ from domain.hosts import at
 from hosts.linux.changes.kernels import CARD, FIRST_VF, PF
 from hosts.linux.fake_kernel import FakeKernel
 from laneway.compute.preparing import prepare
+from laneway.compute.upkeep import keep_up
 from laneway.compute.vf_counts import pfs_of, restore_vf_counts, set_vf_count
 from laneway.domain.address import PciAddress
 from laneway.domain.errors import ErrorCode, LanewayError
@@ -98,6 +99,24 @@ def test_a_vf_on_its_way_back_is_in_the_way_too(host: ChangingHost) -> None:
     prepare(host.managed, "vm")
     host.free("vm")
     assert "laneway release" in refusal(host).message
+
+
+def test_vfs_that_go_are_not_taken_any_more(changing_host: Callable[..., ChangingHost]) -> None:
+    """A VF stays with the driver for guests after it was cleaned; the next at its address is another."""
+    host = changing_host(specs=[{"address": "*", "cleaning": "reset"}])
+    set_vf_count(host.managed, PF_ADDRESS, 2)
+    host.claim("vm", FIRST_VF)
+    prepare(host.managed, "vm")
+    host.free("vm")
+    while keep_up(host.managed, host.look()).has_changed_something:
+        pass
+    assert (host.drivers(FIRST_VF), list(host.journal().taken)) == (["vfio-pci"], [at(FIRST_VF)])
+    set_vf_count(host.managed, PF_ADDRESS, 2)
+    assert list(host.journal().taken) == [at(FIRST_VF)], "they stay as they are"
+    set_vf_count(host.managed, PF_ADDRESS, 3)
+    assert host.drivers(FIRST_VF) == [None]
+    journal = host.journal()
+    assert (journal.taken, journal.steps, journal.kept) == ({}, (), frozenset())
 
 
 def test_a_pf_that_is_held_keeps_its_number(host: ChangingHost) -> None:

@@ -10,7 +10,7 @@ from laneway.contracts.changes import Change, Changes
 from laneway.domain.address import PciAddress
 from laneway.domain.device import Attach, Binding, PciDevice, Status
 from laneway.domain.errors import ErrorCode, LanewayError
-from laneway.domain.inventory import DevType, PciFunction
+from laneway.domain.inventory import DevType
 from laneway.domain.tracking.displacement import refuse_displaced
 from laneway.domain.tracking.host_view import HostView
 from laneway.interfaces.host_changes import Prepare, VfSettings
@@ -188,12 +188,8 @@ def _record(state: JournalState, view: HostView, order: Order) -> PreparedDevice
         consumer=device.consumer,
         boot_id=state.boot_id,
         vf_settings=order.action.vf_settings or (again.vf_settings if again else None),
-        placeholders=_vfs(view, device.address) or (again.placeholders if again else ()),
+        placeholders=view.report.inventory.vfs_of(device.address) or (again.placeholders if again else ()),
     )
-
-
-def _vfs(view: HostView, address: PciAddress) -> tuple[PciFunction, ...]:
-    return tuple(function for function in view.report.inventory.functions if function.parent_addr == address)
 
 
 def _take_back(host: ManagedHost, addresses: Sequence[PciAddress]) -> None:

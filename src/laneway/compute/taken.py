@@ -58,6 +58,16 @@ def without_prepared(state: JournalState, addresses: Collection[PciAddress]) -> 
     return replace(state, prepared={a: device for a, device in state.prepared.items() if a not in addresses})
 
 
+def without_taken(state: JournalState, gone: Collection[PciAddress]) -> JournalState:
+    """Functions that are gone from the host are given back by that: what stands at their addresses next is another."""
+    return replace(
+        state,
+        steps=tuple(step for step in state.steps if step.address not in gone),
+        taken={address: hold for address, hold in state.taken.items() if address not in gone},
+        kept=state.kept - frozenset(gone),
+    )
+
+
 def with_drivers(state: JournalState, drivers: Mapping[PciAddress, str | None]) -> JournalState:
     """With the drivers that the taken functions are on."""
     return replace(

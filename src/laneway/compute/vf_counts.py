@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from laneway.compute.host_changer import HostChanger
 from laneway.compute.managed_host import ManagedHost
+from laneway.compute.taken import without_taken
 from laneway.contracts.changes import Change
 from laneway.contracts.vfs import PfVfs
 from laneway.domain.address import PciAddress
@@ -20,14 +21,14 @@ def pfs_of(view: HostView, state: JournalState, only: PciAddress | None = None) 
     """Every PF of the host, by address, or one. Raises LanewayError(unknown_device) where that is none."""
     if only is not None:
         _pf(view, only)
-    functions = view.report.inventory.functions
+    inventory = view.report.inventory
     return [
         PfVfs(
             pf=function,
-            vfs=tuple(other.address for other in functions if other.parent_addr == function.address),
+            vfs=tuple(vf.address for vf in inventory.vfs_of(function.address)),
             kept=state.vf_counts.get(function.address),
         )
-        for function in functions
+        for function in inventory.functions
         if function.dev_type is DevType.PF and only in (None, function.address)
     ]
 
@@ -55,6 +56,8 @@ def set_vf_count(
         pf = view.report.inventory.by_address[address]
 
         def with_count(state: JournalState) -> JournalState:
+            if pf.sriov is not None and pf.sriov.num_vfs != count:
+                state = without_taken(state, [vf.address for vf in view.report.inventory.vfs_of(address)])
             if not count:
                 return _without(state, address)
             boot_id = view.report.inventory.boot_id
@@ -163,8 +166,7 @@ def _require_free(view: HostView, pf: PciFunction) -> None:
 
 def _admits_vfs(view: HostView, pf: PciFunction) -> bool:
     """Whether a device spec lets VFs of the PF out: one that is there, or one as they will be."""
-    functions = view.report.inventory.functions
-    vfs = [function for function in functions if function.parent_addr == pf.address]
+    vfs = view.report.inventory.vfs_of(pf.address)
     if vfs:
         return any(view.is_admitted(vf.address) for vf in vfs)
     product = pf.sriov.vf_product_id if pf.sriov is not None else None

@@ -229,3 +229,7 @@ class Inventory:
                 {"addresses": [str(address) for address in twice]},
             )
         return found
+
+    def vfs_of(self, pf: PciAddress) -> tuple[PciFunction, ...]:
+        """The functions that this one is the parent of, in order of the inventory."""
+        return tuple(function for function in self.functions if function.parent_addr == pf)
