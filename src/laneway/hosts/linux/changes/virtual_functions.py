@@ -61,5 +61,5 @@ def _reason(inventory: Inventory, facts: HostFacts, vf: PciAddress, *, on_vfio: 
     if function.in_use_by is None:
         return "may be in use by the host"
     if standing.is_on_vfio and not on_vfio:
-        return f"is on {standing.driver}, for a guest"
+        return f"is on {standing.driver}, for a guest or after one (laneway release --device {vf})"
     return None
