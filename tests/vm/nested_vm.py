@@ -1,6 +1,6 @@
 """Virtual machines of the test host itself, with its devices: QEMU processes, and domains of libvirt.
 
-Their processors never start.
+Their processors start only where the firmware is asked what it sees.
 """
 
 import json
@@ -53,6 +53,39 @@ def running_vm(name: str, *arguments: str) -> Iterator[int]:
             yield process.pid
         finally:
             process.terminate()
+
+
+def is_set_up_by_firmware(ids: str, *addresses: str) -> bool:
+    """Whether the firmware of a VM with these devices sets up a function with this vendor and product.
+
+    SeaBIOS logs each (src/fw/pciinit.c).
+    """
+    boot = subprocess.Popen(
+        [
+            *(
+                "timeout",
+                "120",
+                "qemu-system-x86_64",
+                "-machine",
+                "q35",
+                "-accel",
+                "tcg",
+                "-m",
+                "64",
+                "-display",
+                "none",
+            ),
+            *("-nodefaults", "-debugcon", "stdio", "-global", "isa-debugcon.iobase=0x402", *vfio_devices(*addresses)),
+        ],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with boot:
+        assert boot.stdout is not None
+        is_seen = any(line.startswith("PCI: init ") and line.rstrip().endswith(f"id={ids}") for line in boot.stdout)
+        boot.terminate()
+    return is_seen
 
 
 def managed_hostdevs(*addresses: str) -> str:

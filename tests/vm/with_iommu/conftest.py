@@ -47,6 +47,12 @@ def laneway(tmp_path: Path) -> Laneway:
     return Laneway(config=Path(__file__).with_name("config.toml"), database=tmp_path / "laneway.db")
 
 
+@pytest.fixture
+def changing(tmp_path: Path) -> Laneway:
+    """The same with a config by which devices are taken from the host, and its console's card too."""
+    return Laneway(config=Path(__file__).with_name("changing.toml"), database=tmp_path / "laneway.db")
+
+
 @pytest.fixture(scope="session")
 def libvirtd(vfs: None) -> Iterator[Any]:
     """The module of libvirt-python, once libvirt's daemon answers."""
