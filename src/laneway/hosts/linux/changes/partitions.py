@@ -4,7 +4,6 @@
 # ruff: noqa: PTH115, PTH208
 
 import array
-import fcntl
 import os
 import re
 import struct
@@ -76,6 +75,8 @@ def forget_partition(node: str, number: int) -> None:
 
     Raises OSError: EBUSY where somebody has the partition open, ENXIO where there is none.
     """
+    import fcntl  # noqa: PLC0415 - only Unix has it, and only there is a running kernel of Linux
+
     partition = array.array("B", _PARTITION.pack(0, 0, number, b"", b""))
     address, _ = partition.buffer_info()
     disk = os.open(node, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
