@@ -108,6 +108,14 @@ def test_what_was_taken_along_goes_back_with_it(host: ChangingHost) -> None:
     assert host.kernel.tree() == before
 
 
+def test_what_was_taken_along_names_what_it_was_taken_for(host: ChangingHost) -> None:
+    host.claim("vm", DISPLAY)
+    prepare(host.managed, "vm")
+    with pytest.raises(LanewayError, match=f"taken along for {DISPLAY}") as caught:
+        release(host.managed, addresses=[at(SOUND)])
+    assert caught.value.code is ErrorCode.INVALID_STATUS
+
+
 def test_a_pf_gets_its_vfs_back(tmp_path: Path, changing_host: Callable[..., ChangingHost]) -> None:
     kernel = any_kernel(tmp_path / "root")
     kernel.write(f"sys/bus/pci/devices/{PF}/sriov_numvfs", "2")

@@ -101,11 +101,7 @@ def _chosen(
     if consumer is None:
         for address in addresses:
             if not (is_taken(state, address) or address in prepared or address in _freed(view)):
-                raise LanewayError(
-                    ErrorCode.INVALID_STATUS,
-                    f"{address} is not taken from the host, so there is nothing to give back",
-                    {"address": str(address)},
-                )
+                raise _not_taken(state, address)
         return sorted(set(addresses))
     theirs = sorted(address for address, device in prepared.items() if device.consumer == consumer)
     for address in addresses:
@@ -116,6 +112,16 @@ def _chosen(
             ErrorCode.NO_CLAIM, f"nothing is prepared for {consumer} on this host", {"consumer": consumer}
         )
     return sorted(set(addresses)) or theirs
+
+
+def _not_taken(state: JournalState, address: PciAddress) -> LanewayError:
+    message = f"{address} is not taken from the host, so there is nothing to give back"
+    if address in state.taken:
+        holder = min(state.taken[address].holders)
+        message = (
+            f"{address} was taken along for {holder} of its IOMMU group; it comes back with that: --device {holder}"
+        )
+    return LanewayError(ErrorCode.INVALID_STATUS, message, {"address": str(address)})
 
 
 def _not_theirs(owner: str | None, consumer: str, address: PciAddress) -> LanewayError:
