@@ -73,7 +73,9 @@ class TestLinuxWithAVanishingDevice(VanishingDeviceConformance):
     def driver_with_vanishing_device(self, sysfs: SysfsBuilder, monkeypatch: pytest.MonkeyPatch) -> HostDriver:
         sysfs.function(GONE)
 
-        def read_when_one_is_gone(listed: list[ListedFunction], around: Surroundings) -> tuple[PciFunction, ...]:
+        def read_when_one_is_gone(
+            listed: list[ListedFunction], around: Surroundings, _pause: object
+        ) -> tuple[PciFunction, ...]:
             sysfs.remove(GONE)
             return read_functions(listed, around)
 

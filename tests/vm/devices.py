@@ -33,8 +33,18 @@ def settle() -> None:
 
 
 def make_vfs(pf: str, count: int) -> None:
+    """VFs with all that comes of them.
+
+    udev loads their driver for the first of them, and may say that it has settled before it has heard of the interfaces
+    that came of that, whose names it changes.
+    """
     (DEVICES / pf / "sriov_numvfs").write_text(f"{count}\n")
     settle()
+    for _ in range(1000):
+        if not list((DEVICES / pf).glob("virtfn*/net/eth*")):
+            return
+        settle()
+    raise AssertionError(f"udev has not named the interfaces of the VFs of {pf}")
 
 
 def driver_of(address: str) -> str | None:

@@ -78,15 +78,63 @@ def read_after(sysfs: SysfsBuilder, vanished: str, *, but_lists: bool) -> list[s
                 file.unlink()
     else:
         sysfs.remove(vanished)
-    surroundings = Surroundings(
+    found = read_functions(listed, surroundings_of(tree))
+    return [str(function.address) for function in found]
+
+
+def surroundings_of(tree: HostTree) -> Surroundings:
+    return Surroundings(
         netdevs=NetdevReader(None),
         reserved_memory=ReservedMemory(tree),
         vdpa={},
         in_use_by={},
         openers=Openers(tree, OpenNodes({}, complete=True)),
     )
-    found = read_functions(listed, surroundings)
-    return [str(function.address) for function in found]
+
+
+class ComingFunction:
+    """A function whose ids cannot be read before so many moments have passed; then it is whole, or gone."""
+
+    def __init__(self, sysfs: SysfsBuilder, address: str, *, comes_after: int | None, goes_after: int | None) -> None:
+        self.waited = 0
+        self._sysfs = sysfs
+        self._address = address
+        self._comes_after = comes_after
+        self._goes_after = goes_after
+        folder = (sysfs.root / "sys/bus/pci/devices" / address).resolve()
+        self._ids = {file: file.read_text() for file in (folder / "uevent", folder / "vendor")}
+        for file in self._ids:
+            file.unlink()
+
+    def wait(self, seconds: float) -> None:
+        assert 0 < seconds < 0.1
+        self.waited += 1
+        if self.waited == self._comes_after:
+            for file, text in self._ids.items():
+                file.write_text(text)
+        if self.waited == self._goes_after:
+            self._sysfs.remove(self._address)
+
+
+@pytest.mark.parametrize(
+    ("comes_after", "goes_after", "found", "noted", "waited"),
+    [
+        pytest.param(1, None, True, False, 1, id="it comes"),
+        pytest.param(3, None, True, False, 3, id="it comes slowly"),
+        pytest.param(None, 2, False, False, 2, id="it goes"),
+        pytest.param(None, None, False, True, 5, id="it is broken"),
+    ],
+)
+def test_a_function_that_comes_or_goes_is_read_again_until_it_is_whole_or_gone(
+    sysfs: SysfsBuilder, comes_after: int | None, goes_after: int | None, found: bool, noted: bool, waited: int
+) -> None:
+    sysfs.function("0000:00:03.0")
+    coming = ComingFunction(sysfs, "0000:00:03.0", comes_after=comes_after, goes_after=goes_after)
+    tree, problems = HostTree(sysfs.root), list[Problem]()
+    functions = read_functions(list_functions(tree, problems), surroundings_of(tree), coming.wait)
+    assert [str(function.address) for function in functions] == ["0000:00:03.0"] * found
+    assert [problem.attribute for problem in problems] == ["vendor_id"] * noted
+    assert coming.waited == waited
 
 
 def test_a_function_that_vanishes_while_it_is_read_is_left_out(sysfs: SysfsBuilder) -> None:

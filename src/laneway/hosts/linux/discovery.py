@@ -154,7 +154,7 @@ class LinuxHostDriver:
                 in_use_by=in_use_by,
                 openers=Openers(tree, nodes),
             )
-            return read_functions(listed, surroundings)
+            return read_functions(listed, surroundings, time.sleep if self._is_live else None)
 
     def _now(self) -> str | None:
         return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._clock())) if self._is_live else None

@@ -1,6 +1,6 @@
 """The facts of PCI functions."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from laneway.domain.address import PciAddress
@@ -19,6 +19,8 @@ from laneway.hosts.topology import Topology
 
 _VIRTIO_VENDOR = "1af4"
 _VF_LINK = "virtfn"
+_MOMENT_SECONDS = 0.02
+_MOST_MOMENTS = 5
 
 
 class Surroundings(NamedTuple):
@@ -31,15 +33,27 @@ class Surroundings(NamedTuple):
     openers: Openers
 
 
-def read_functions(listed: Iterable[ListedFunction], surroundings: Surroundings) -> tuple[PciFunction, ...]:
-    """The facts of the functions, by address; PFs are read before their VFs, which take some of theirs."""
-    return _FunctionReader(tuple(listed), surroundings).read()
+def read_functions(
+    listed: Iterable[ListedFunction], surroundings: Surroundings, pause: Callable[[float], None] | None = None
+) -> tuple[PciFunction, ...]:
+    """The facts of the functions, by address; PFs are read before their VFs, which take some of theirs.
+
+    On a running system one that comes or goes while it is read is read again after a moment; ``pause`` waits for the
+    seconds that it is given. A captured tree, which stays as it is, has none.
+    """
+    return _FunctionReader(tuple(listed), surroundings, pause).read()
 
 
 class _FunctionReader:
-    def __init__(self, listed: tuple[ListedFunction, ...], surroundings: Surroundings) -> None:
+    def __init__(
+        self,
+        listed: tuple[ListedFunction, ...],
+        surroundings: Surroundings,
+        pause: Callable[[float], None] | None,
+    ) -> None:
         self._listed = listed
         self._around = surroundings
+        self._pause = pause
         self._topology = Topology()
         self._kernel_tells_resets = any("reset_method" in function.directory.names for function in listed)
         self._vfs: dict[PciAddress, tuple[PciAddress, int]] = {}
@@ -58,14 +72,23 @@ class _FunctionReader:
         parent, index = self._vfs.get(vf.address) or (_address(vf.directory.link(PF_LINK)), None)
         return Lineage(parent, index, None if parent is None else self._found.get(parent))
 
-    def _read(self, listed: ListedFunction, lineage: Lineage) -> None:
-        vfs = self._link_vfs(listed)
+    def _read(self, listed: ListedFunction, lineage: Lineage, moments: int = _MOST_MOMENTS) -> None:
+        """Reads one function, and as long as it comes or goes once more after each of so many moments."""
         problems = listed.directory.problems
         noted = len(problems)
+        vfs = self._link_vfs(listed)
         identity = read_identity(listed.directory)
         function = None if identity is None else self._function(listed, identity, lineage, vfs)
-        if (identity is None or listed.directory.gone) and not listed.is_there:
+        if function is not None and not listed.directory.gone:
+            self._found[listed.address] = function
+        elif not listed.is_there:
             del problems[noted:]  # it vanished while it was read: what was read of it is not all there was
+        elif moments > 0 and self._pause is not None:
+            self._pause(_MOMENT_SECONDS)
+            del problems[noted:]
+            again = listed.listed_again()
+            if again is not None:
+                self._read(again, lineage, moments - 1)
         elif function is not None:
             self._found[listed.address] = function
 

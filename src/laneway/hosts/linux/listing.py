@@ -31,6 +31,14 @@ class ListedFunction(NamedTuple):
         """Whether it still is: it may go away while it is read."""
         return Path(self.directory.path).is_dir()
 
+    def listed_again(self) -> "ListedFunction | None":
+        """Its directory as it is now; None where it is gone."""
+        directory = self.directory
+        try:
+            return self._replace(directory=DeviceDirectory(directory.path, directory.subject, directory.problems))
+        except OSError:
+            return None
+
 
 def list_functions(tree: HostTree, problems: list[Problem]) -> list[ListedFunction]:
     """What the bus lists, by address; each directory is listed once, here.
