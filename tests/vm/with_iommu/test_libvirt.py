@@ -10,7 +10,7 @@ from laneway.domain.inventory import Inventory, NetDevice, PciFunction
 from laneway.hosts.libvirt.driver import LibvirtHostDriver
 from laneway.hosts.linux import LinuxHostDriver
 from vm.commands import Laneway
-from vm.devices import NIC_ON_SWITCH, NIC_PORT_0, NIC_VFS, NVME, SLOT_0, driver_of
+from vm.devices import DEVICES, NIC_ON_SWITCH, NIC_PORT_0, NIC_VFS, NVME, SLOT_0, driver_of, settle
 from vm.host_use import functions_now
 from vm.hot_plug import wait_for
 from vm.links import connected
@@ -23,7 +23,16 @@ TOLD = REQUIRED | LibvirtHostDriver().describe().facts
 
 @pytest.fixture(scope="module")
 def told(libvirtd: Any) -> Inventory:
-    return LibvirtHostDriver().discover()
+    """What it tells when it has heard of all that came and went in the tests before: it learns that from udev."""
+    settle()
+    there = {(path.name, frozenset(net.name for net in path.glob("net/*"))) for path in DEVICES.iterdir()}
+    for _ in range(100):
+        inventory = LibvirtHostDriver().discover()
+        if there == {
+            (str(one.address), frozenset(netdev.name for netdev in one.netdevs or ())) for one in inventory.functions
+        }:
+            return inventory
+    raise AssertionError(f"libvirt does not tell of the devices that there are: {there}")
 
 
 def as_libvirt_can_tell(function: PciFunction) -> PciFunction:
