@@ -26,8 +26,8 @@ from laneway.domain.errors import ErrorCode, LanewayError
 def command(settings: Settings, file: str, confirmed: bool) -> int:
     """Free the devices of consumers that do not exist any more: all that is held for one that FILE does not name.
 
-    Give it all virtual machines, those that are switched off too: `virsh list --all --name`. An empty list is refused, as it
-    is rather the sign of a command that failed. A device that a process still has open stays blocked.
+    Give it all virtual machines, those that are switched off too: `virsh list --all --name`. An empty list is refused,
+    as it is rather the sign of a command that failed. A device that a process still has open stays blocked.
     """
     from laneway.cli.host import open_host
     from laneway.cli.port_keeping import keep_ports
