@@ -54,7 +54,9 @@ def opened_by_vfio(*addresses: str) -> Iterator[list[OpenDevice]]:
     """Functions with the container and the groups that they need; all is closed in the end."""
     with ExitStack() as stack:
         container = stack.enter_context(_opened("/dev/vfio/vfio"))
-        groups = {number: stack.enter_context(_opened(f"/dev/vfio/{number}")) for number in set(map(group_of, addresses))}
+        groups = {
+            number: stack.enter_context(_opened(f"/dev/vfio/{number}")) for number in set(map(group_of, addresses))
+        }
         for group in groups.values():
             ioctl(group, _GROUP_SET_CONTAINER, struct.pack("=i", container))
         ioctl(container, _SET_IOMMU, _TYPE1V2_IOMMU)
