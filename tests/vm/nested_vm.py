@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from laneway.domain.address import PciAddress
+from vm.commands import output_of
 
 _DOMAIN = """<domain type='qemu'><name>{name}</name><memory unit='MiB'>64</memory><vcpu>1</vcpu>
 <os><type arch='x86_64' machine='q35'>hvm</type></os>
@@ -96,6 +97,7 @@ def managed_hostdevs(*addresses: str) -> str:
 @contextmanager
 def running_domain(libvirt: Any, name: str, devices: str) -> Iterator[None]:
     """A domain of libvirt with these elements among its devices."""
+    output_of("modprobe", "vfio-pci")  # without it libvirt says that the host cannot do this
     connection = libvirt.open("qemu:///system")
     domain = connection.createXML(_DOMAIN.format(name=name, devices=devices), libvirt.VIR_DOMAIN_START_PAUSED)
     try:
