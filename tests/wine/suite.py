@@ -24,7 +24,7 @@ LEFT_OUT = {
         "tests/hosts/test_registry.py::test_a_captured_tree_is_read_by_the_driver_that_can",
         *(
             f"tests/compute/test_{name}.py"
-            for name in ("preparing", "releasing", "cleaning", "vf_counts", "restoring", "managed_host")
+            for name in ("preparing", "releasing", "cleaning", "vf_counts", "restoring", "managed_host", "host_changer")
         ),
         "tests/compute/test_prepared_vfs.py",
         "tests/compute/test_upkeep.py",
