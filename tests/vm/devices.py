@@ -85,6 +85,8 @@ def _stands_on(disk: Path, controller: str) -> bool:
 
 def bind(address: str, driver: str) -> None:
     """Binds a function to a driver, whatever it is bound to."""
+    if driver == "vfio-pci":
+        output_of("modprobe", driver)
     device = DEVICES / address
     (device / "driver_override").write_text(f"{driver}\n")
     if driver_of(address) is not None:
@@ -106,7 +108,6 @@ def give_back(address: str) -> None:
 
 @contextmanager
 def bound_to_vfio(*addresses: str) -> Iterator[None]:
-    output_of("modprobe", "vfio-pci")
     for address in addresses:
         bind(address, "vfio-pci")
     try:

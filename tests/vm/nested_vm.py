@@ -12,7 +12,7 @@ from typing import Any
 from laneway.domain.address import PciAddress
 from vm.commands import output_of
 
-_DOMAIN = """<domain type='qemu'><name>{name}</name><memory unit='MiB'>64</memory><vcpu>1</vcpu>
+_DOMAIN = """<domain type='qemu'><name>{name}</name>{uuid}<memory unit='MiB'>64</memory><vcpu>1</vcpu>
 <os><type arch='x86_64' machine='q35'>hvm</type></os>
 <devices><emulator>/usr/bin/qemu-system-x86_64</emulator>
 {devices}
@@ -94,14 +94,21 @@ def managed_hostdevs(*addresses: str) -> str:
     return "".join(_HOSTDEV.format(one=PciAddress.parse(address)) for address in addresses)
 
 
+def domain_xml(name: str, devices: str, uuid: str | None = None) -> str:
+    """The definition of a domain with these elements among its devices."""
+    return _DOMAIN.format(name=name, uuid="" if uuid is None else f"<uuid>{uuid}</uuid>", devices=devices)
+
+
 @contextmanager
-def running_domain(libvirt: Any, name: str, devices: str) -> Iterator[None]:
+def running_domain(libvirt: Any, name: str, devices: str, uuid: str | None = None) -> Iterator[None]:
     """A domain of libvirt with these elements among its devices."""
     output_of("modprobe", "vfio-pci")  # without it libvirt says that the host cannot do this
     connection = libvirt.open("qemu:///system")
-    domain = connection.createXML(_DOMAIN.format(name=name, devices=devices), libvirt.VIR_DOMAIN_START_PAUSED)
     try:
-        yield
+        domain = connection.createXML(domain_xml(name, devices, uuid), libvirt.VIR_DOMAIN_START_PAUSED)
+        try:
+            yield
+        finally:
+            domain.destroy()
     finally:
-        domain.destroy()
         connection.close()

@@ -1,17 +1,15 @@
 """A host with an Intel IOMMU, on which two devices have VFs."""
 
-import os
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
-from signal import SIGTERM
 from typing import Any
 
 import pytest
 
 from laneway.domain.inventory import Inventory, PciFunction
 from laneway.hosts.linux import LinuxHostDriver
-from vm.commands import Laneway, output_of
+from vm.commands import Laneway
+from vm.daemons import start_libvirtd, stop_libvirtd
 from vm.devices import DEVICES, NIC_PF, NIC_VFS, NVME_PF, NVME_VFS, make_vfs
 from vm.monitor import Monitor
 
@@ -56,8 +54,6 @@ def changing(tmp_path: Path) -> Laneway:
 @pytest.fixture(scope="session")
 def libvirtd(vfs: None) -> Iterator[Any]:
     """The module of libvirt-python, once libvirt's daemon answers."""
-    output_of("libvirtd", "--daemon", "--pid-file", "/run/libvirtd.pid")
-    libvirt = import_module("libvirt")
-    libvirt.open("qemu:///system").close()
+    libvirt = start_libvirtd()
     yield libvirt
-    os.kill(int(Path("/run/libvirtd.pid").read_text()), SIGTERM)
+    stop_libvirtd()

@@ -61,11 +61,16 @@ def known() -> Known:
     told = output_of("udevadm", "info", "--query=property", f"--name=/dev/{disk}").splitlines()
     return Known(
         partitions=partitions(),
-        links={str(link) for link in Path("/dev/disk").glob("by-*/*") if link.resolve().name.startswith(disk)},
+        links={str(link) for link in links() if link.resolve().name.startswith(disk)},
         facts={line.split("=")[0] for line in told if line.startswith(("ID_FS_", "ID_PART_"))},
         volumes=output_of("pvs", "--noheadings", "--options", "vg_name").strip(),
         active=[path.name for path in Path("/sys/block").glob("dm-*")],
     )
+
+
+def links() -> list[Path]:
+    """Names of disks, but for those by a number that is another each time."""
+    return [link for link in Path("/dev/disk").glob("by-*/*") if link.parent.name != "by-diskseq"]
 
 
 def partitions() -> list[str]:
