@@ -59,6 +59,7 @@ class Town:
         self.plane = ControlPlane(store, lambda: self.time)
         self.moves = Moves(self.plane, store, lambda: self.time)
         self.bindings = self.restarted()
+        self.claims = 0
         for number, host in enumerate(hosts):
             self.plane.sync(host, report(*functions(f"{mac}:{number:02x}", serial), specs=SPECS))
 
@@ -74,7 +75,8 @@ class Town:
             request = request_of(wanted, f"port-{number}")
             assert request is not None
             requests.append(request)
-        claim = ClaimRequest(consumer=consumer, claim=f"{consumer}-1", requests=tuple(requests), **values)
+        self.claims += 1
+        claim = ClaimRequest(consumer=consumer, claim=f"claim-{self.claims}", requests=tuple(requests), **values)
         self.plane.claim(self.hosts[host], claim)
 
     def allocate(self, consumer: str, host: int = 0) -> None:
@@ -88,9 +90,15 @@ class Town:
     def free(self, consumer: str, host: int = 0) -> None:
         self.plane.free(self.hosts[host], consumer=consumer)
 
-    def move(self, kind: MoveKind, consumer: str, *, to: int = 1) -> None:
-        source, destination = self.hosts[0], self.hosts[to]
-        self.moves.start(kind, source=source, destination=destination, consumer=consumer, claim="move")
+    def move(self, kind: MoveKind, consumer: str, *, source: int = 0, to: int = 1) -> None:
+        self.claims += 1
+        self.moves.start(
+            kind,
+            source=self.hosts[source],
+            destination=self.hosts[to],
+            consumer=consumer,
+            claim=f"claim-{self.claims}",
+        )
 
     def confirm(self, consumer: str, *, to: int = 1) -> None:
         self.moves.confirm(destination=self.hosts[to], consumer=consumer)

@@ -31,10 +31,10 @@ class RealNeutron:
     url: str
     folder: Path
 
-    def opened(self, role: str = "service") -> OpenedService:
+    def opened(self, role: str = "service", **about: Any) -> OpenedService:
         """For a user of this role: a token is the name of a role here, as there is no Keystone."""
         adapter = Adapter(Session(auth=Token(self.url, role), timeout=60), service_type="network")
-        return OpenedService(adapter, "Neutron", ErrorCode.NEUTRON_UNREACHABLE, **ABOUT)
+        return OpenedService(adapter, "Neutron", ErrorCode.NEUTRON_UNREACHABLE, **{**ABOUT, **about})
 
     def script(self, command: str, *arguments: str) -> None:
         subprocess.run([SCRIPT, command, self.folder, *arguments], check=True, stdout=subprocess.DEVNULL)
@@ -57,8 +57,8 @@ class RealCloud:
 
     def __init__(self, neutron: RealNeutron) -> None:
         self._neutron = neutron
-        self._http = neutron.opened()
-        self.service = NeutronClient(self._http)
+        self._http = neutron.opened(repeats_writes=True)
+        self.service = NeutronClient(neutron.opened())
 
     @cached_property
     def network(self) -> str:

@@ -129,6 +129,28 @@ def test_what_is_no_answer_is_unreachable(
     assert len(server.asked) == tries
 
 
+@pytest.mark.parametrize(("method", "tries"), [("GET", 4), ("PUT", 1)])
+def test_a_write_is_not_repeated_where_a_failure_may_have_done_it(
+    method: str, tries: int, server: ScriptedServer, tmp_path: Path, waits: list[float]
+) -> None:
+    server.statuses, server.content = [500], b'{"NeutronError": {"message": "out of order"}}'
+    url = f"http://127.0.0.1:{server.server_address[1]}"
+    access = nova_conf(tmp_path, f"[neutron]\nauth_type = admin_token\nendpoint = {url}\ntoken = admin\n")
+    service = open_service(access, "network", UNREACHABLE, section="neutron", repeats_writes=False)
+    with pytest.raises(LanewayError, match="Neutron fails: .* is answered with 500, out of order") as caught:
+        service.request(method, "/x")
+    assert (len(server.asked), caught.value.detail["status"]) == (tries, 500)
+
+
+@pytest.mark.parametrize("endpoint", ["", "/", "/networking", "/v2.0", "/networking/v2.0/"])
+def test_a_catalogue_may_name_the_version_or_not(endpoint: str, server: ScriptedServer, tmp_path: Path) -> None:
+    url = f"http://127.0.0.1:{server.server_address[1]}{endpoint}"
+    access = nova_conf(tmp_path, f"[neutron]\nauth_type = admin_token\nendpoint = {url}\ntoken = admin\n")
+    open_service(access, "network", UNREACHABLE, section="neutron", version="/v2.0").request("GET", "/ports")
+    prefix = "/networking" if "networking" in endpoint else ""
+    assert [path for _, path, _ in server.asked] == [f"{prefix}/v2.0/ports"]
+
+
 def test_a_server_that_is_gone_is_unreachable(server: ScriptedServer, service: OpenedService) -> None:
     server.server_close()
     with pytest.raises(LanewayError, match="Placement cannot be reached: ") as caught:

@@ -11,7 +11,7 @@ from laneway.domain.device import Status
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.tracking.claim import HostState, Update
 from laneway.interfaces.store import Store
-from store.samples import CORDON, NOW, address, claimed, device, freed, gpu, record
+from store.samples import CORDON, NOW, address, binding_record, claimed, device, freed, gpu, record
 
 ACTOR = "ada"
 
@@ -36,6 +36,12 @@ def write_on_both_and_fail(store: Store) -> None:
 def write(store: Store, update: Update, action: str = "claim", host: str = "h1") -> None:
     with store.transaction(host) as transaction:
         transaction.write(update, action=action, at=NOW)
+
+
+def record_and_fail(store: Store) -> None:
+    with store.transaction("h1") as transaction:
+        transaction.record_bindings({"p1": binding_record("p1")})
+        raise Interrupted
 
 
 class StoreContract:
@@ -166,6 +172,32 @@ class StoreContract:
     def test_an_empty_update_is_not_logged(self, store: Store) -> None:
         write(store, Update())
         assert store.audit("h1", last=9) == []
+
+    def test_what_is_known_of_ports_is_kept_by_host_until_it_is_forgotten(self, store: Store) -> None:
+        first, second = binding_record("p1"), binding_record("p2", 1)
+        bound = replace(first, is_bound=True, attempts=0, error_code=None, error=None)
+        assert store.binding_records("h1") == {}
+        with store.transaction("h1") as transaction:
+            transaction.record_bindings({"p1": first, "p2": second})
+        with store.transaction("h1") as transaction:
+            transaction.record_bindings({"p1": bound, "p3": None})
+        assert store.binding_records("h1") == {"p1": bound, "p2": second}
+        assert store.binding_records("h2") == {}
+        with store.transaction("h1") as transaction:
+            transaction.record_bindings({"p1": None})
+        assert store.binding_records("h1") == {"p2": second}
+
+    def test_what_is_known_of_ports_changes_nothing_of_the_host(self, store: Store) -> None:
+        write(store, claimed("vm1", 0))
+        before, log = store.read("h1"), store.audit("h1", last=9)
+        with store.transaction("h1") as transaction:
+            transaction.record_bindings({"p1": binding_record("p1")})
+        assert (store.read("h1"), store.audit("h1", last=9)) == (before, log)
+
+    def test_what_is_known_of_ports_is_stored_with_the_transaction_or_not_at_all(self, store: Store) -> None:
+        with pytest.raises(Interrupted):
+            record_and_fail(store)
+        assert store.binding_records("h1") == {}
 
     def test_a_transaction_on_several_hosts_stores_all_or_nothing(self, store: Store) -> None:
         with store.transactions(["h2", "h1"]) as open_on:

@@ -10,6 +10,7 @@ from laneway.domain.report import HostReport
 from laneway.domain.requests.request import Alternative, ClaimRequest, DeviceRequest
 from laneway.domain.specs.device_spec_parser import parse_device_specs
 from laneway.domain.tracking.claim import ClaimRecord, Update
+from laneway.interfaces.network import BindingRecord
 
 NOW = datetime(2026, 12, 1, 9, 0, tzinfo=UTC)
 CORDON = BlockReason("cordoned", "cordoned by the operator", "fan is loud")
@@ -33,6 +34,20 @@ def device(slot: int, consumer: str | None, status: Status = Status.CLAIMED, cla
         consumer=consumer,
         claim=None if consumer is None else claim,
         request=None if consumer is None else "g",
+    )
+
+
+def binding_record(port: str, slot: int = 0) -> BindingRecord:
+    """What is known of a port that Neutron could not bind."""
+    return BindingRecord(
+        port=port,
+        consumer="vm1",
+        address=address(slot),
+        profile={"pci_slot": str(address(slot)), "vf_num": 3, "physical_network": None, "capabilities": ["switchdev"]},
+        since=NOW,
+        attempts=2,
+        error_code="port_binding_failed",
+        error="Neutron could not bind it",
     )
 
 

@@ -45,7 +45,24 @@ class PortRound:
     def run(self) -> KeptPorts:
         """Raises LanewayError where Neutron as a whole does not answer any more."""
         unbound = [self._unbind(record) for record in self._ports.unwished]
-        return KeptPorts(ports=(*unbound, *map(self._bind, self._ports.wishes.values())))
+        return KeptPorts(ports=(*unbound, *self._bind_all().values()))
+
+    def _bind_all(self) -> Mapping[str, KeptPort]:
+        """Binds what is wished: a port whose device another of them still has, after that one has given it up."""
+        kept: dict[str, KeptPort] = {}
+        unwished = {record.port for record in self._ports.unwished}  # those that could not be unbound
+        to_do = [wish for wish in self._ports.wishes.values() if wish.port not in unwished]
+        while to_do:
+            for wish in to_do:
+                before = kept.get(wish.port)
+                now = self._bind(wish)
+                kept[wish.port] = now if before is None else replace(now, done=(*before.done, *now.done))
+            later = [wish for wish in to_do if self._waits_for_another(kept[wish.port])]
+            to_do = later if len(later) < len(to_do) else []
+        return kept
+
+    def _waits_for_another(self, port: KeptPort) -> bool:
+        return port.error is not None and port.error.detail.get("rival") in self._ports.wishes
 
     def look(self) -> tuple[PortStanding, ...]:
         """How each port stands, by its id. Raises as ``run`` does."""
@@ -62,10 +79,11 @@ class PortRound:
         return replace(known, stands=step is Standing.DONE)
 
     def _next_step(self, known: PortStanding) -> Step | Standing:
-        if known.wish is not None:
-            return next_step_to_bind(known.wish, known.record, self._see_to_bind(known.wish, known.there))
-        assert known.record is not None
-        return next_step_to_unbind(known.record, self._ports.host, self._see(known.there))
+        record, wish = known.record, known.wish
+        if record is not None and (wish is None or wish.consumer != record.consumer):
+            return next_step_to_unbind(record, self._ports.host, self._see(known.there, record.consumer))
+        assert wish is not None
+        return next_step_to_bind(wish, record, self._see_to_bind(wish, known.there))
 
     def _bind(self, wish: WishedBinding) -> KeptPort:
         before = self._ports.records.get(wish.port)
@@ -85,13 +103,13 @@ class PortRound:
         since = self._clock() if before.is_bound else before.since
         record = replace(before, is_bound=False, since=since)
         done: list[str] = []
-        host = self._ports.host
         try:
             standing = self._settle(self._ports.unseen(before.port), record, done)
         except LanewayError as error:
             return self._told(record, before.port, before.consumer, done, error)
         if standing is Standing.DONE:
-            self._record(host, {before.port: None})
+            self._record(self._ports.host, {before.port: None})
+            del self._ports.records[before.port]
         return KeptPort(port=before.port, consumer=before.consumer, done=tuple(done))
 
     def _settle(self, known: PortStanding, record: BindingRecord | None, done: list[str]) -> Standing:
@@ -125,17 +143,22 @@ class PortRound:
         self._there.pop(port, None)
         self._there |= {found.id: found for found in self._service.ports([port])}
 
-    def _see(self, port: NetworkPort | None) -> SeenPort | None:
+    def _see(self, port: NetworkPort | None, consumer: str) -> SeenPort | None:
         if port is None:
             return None
         knows_standbys = (port.device_owner or "").startswith("compute:")
         standbys = self._service.standby_bindings(port) if knows_standbys else ()
-        return SeenPort(port=port, standbys=standbys, elsewhere=port.id in self._ports.elsewhere)
+        return SeenPort(
+            port=port,
+            standbys=standbys,
+            elsewhere=self._ports.elsewhere.get(port.id) == consumer,
+            handled_on=self._ports.handled_on.get(port.id, frozenset()),
+        )
 
     def _see_to_bind(self, wish: WishedBinding, port: NetworkPort | None) -> SeenPort | None:
         if port is None:
             return None
-        seen = SeenPort(port=port) if port.host == wish.host else self._see(port)
+        seen = SeenPort(port=port) if port.host == wish.host else self._see(port, wish.consumer)
         assert seen is not None
         mac = (wish.profile or {}).get("device_mac_address")
         same_mac: Sequence[NetworkPort] = ()
@@ -144,10 +167,10 @@ class PortRound:
         return replace(seen, rivals=self._rivals(wish), same_mac=same_mac)
 
     def _rivals(self, wish: WishedBinding) -> list[NetworkPort]:
-        """Ports with the device that are none of ours: ours may have exchanged their devices, and each is put right."""
+        """Other ports with the device on the host."""
         slot = str(wish.device.address)
         on_host = (port for port in self._there.values() if port.host == wish.host and port.slot == slot)
-        return [port for port in on_host if port.id not in self._ports.wishes]
+        return [port for port in on_host if port.id != wish.port]
 
     def _told(
         self, record: BindingRecord | None, port: str, consumer: str, done: Sequence[str], error: LanewayError

@@ -1,5 +1,7 @@
 """The ports of a host as the store knows them, and how each of them stands."""
 
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from laneway.domain.errors import LanewayError
@@ -59,18 +61,24 @@ class PortStandings:
 class Ports:
     """What is wished of a host's ports and what is known of them, by port.
 
-    ``elsewhere`` are ports that shall be bound on other hosts.
+    ``elsewhere`` are ports that shall be bound on other hosts, with their consumers, ``handled_on`` the other hosts
+    where a port is recorded.
     """
 
     host: str
     wishes: dict[str, WishedBinding]
     records: dict[str, BindingRecord]
-    elsewhere: frozenset[str]
+    elsewhere: Mapping[str, str]
+    handled_on: Mapping[str, frozenset[str]]
 
     @property
     def unwished(self) -> list[BindingRecord]:
-        """The records of ports that shall not be bound here any more."""
-        return [record for port, record in self.records.items() if port not in self.wishes]
+        """The records of ports that shall not be bound here any more, for whom they were."""
+        return [record for port, record in self.records.items() if not self._is_wished(record)]
+
+    def _is_wished(self, record: BindingRecord) -> bool:
+        wish = self.wishes.get(record.port)
+        return wish is not None and wish.consumer == record.consumer
 
     @property
     def ids(self) -> set[str]:
@@ -83,10 +91,18 @@ class Ports:
 
 def ports_of(store: Store, host: str) -> Ports:
     """The ports of a host, by the store alone. Raises as the store does."""
-    wishes = wished_bindings({name: store.read(name) for name in {*store.hosts(), host}})
+    hosts = {*store.hosts(), host}
+    wishes = wished_bindings({name: store.read(name) for name in hosts})
+    handled_on: defaultdict[str, set[str]] = defaultdict(set)
+    for name in hosts - {host}:
+        for port in store.binding_records(name):
+            handled_on[port].add(name)
     return Ports(
         host=host,
         wishes={wish.port: wish for wish in wishes if wish.host == host},
         records=dict(store.binding_records(host)),
-        elsewhere=frozenset(wish.port for wish in wishes if wish.host != host and wish.is_active),
+        elsewhere={
+            wish.port: wish.consumer for wish in wishes if wish.host != host and wish.is_active and wish.profile
+        },
+        handled_on={port: frozenset(names) for port, names in handled_on.items()},
     )

@@ -43,7 +43,7 @@ class SeenPort:
 
     ``standbys`` are its further bindings, ``rivals`` other ports on the host with the same device,
     ``same_mac`` other ports of its network with the MAC that the device brings along.
-    ``elsewhere``: it shall be bound on another host.
+    ``elsewhere``: its VM needs it bound on another host; ``handled_on`` are the other hosts where it is recorded.
     """
 
     port: NetworkPort
@@ -51,6 +51,7 @@ class SeenPort:
     rivals: Sequence[NetworkPort] = ()
     same_mac: Sequence[NetworkPort] = ()
     elsewhere: bool = False
+    handled_on: frozenset[str] = frozenset()
 
     def standby_on(self, host: str) -> StandbyBinding | None:
         """Its standby binding on a host."""
@@ -177,19 +178,21 @@ def next_step_to_bind(wish: WishedBinding, record: BindingRecord | None, seen: S
     ``record`` is what is known of earlier attempts on the host. Raises LanewayError where nothing can be
     done: unknown_port, port_in_use, port_binding_failed, or the wish's own problem.
     """
-    if wish.problem is not None or wish.profile is None:
-        raise wish.problem or _unknown_port(wish.port)
     if seen is None:
-        raise _unknown_port(wish.port)
+        raise wish.problem or _unknown_port(wish.port)
     port = seen.port
-    _refuse_others(wish, seen)
-    profile = bound_profile(port.profile, wish.profile)
+    has_another_device = port.host == wish.host and port.slot != str(wish.device.address)
+    problem = wish.problem or _unfit(wish, port) or _in_the_way(wish, seen)
+    if problem is not None:
+        if has_another_device and port.device_id == wish.consumer:
+            return Unbind(without_binding(port.profile))  # it is another's, who may wait for it
+        raise problem
+    profile = bound_profile(port.profile, wish.profile or {})
     if port.host == wish.host:
         if port.device_id != wish.consumer:
             return Take(wish.consumer)
         if is_plugged(port.vif_type) and port.profile == profile:
             return Standing.DONE
-        _refuse_same_mac(wish, seen)
         return Bind(wish.host, profile)
     return _from_elsewhere(wish, record, seen)
 
@@ -204,7 +207,8 @@ def next_step_to_unbind(record: BindingRecord, host: str, seen: SeenPort | None)
     port = seen.port
     if seen.standby_on(host) is not None:
         return DeleteStandby(host)
-    if port.host == host and port.device_id in (None, record.consumer) and port.slot == str(record.address):
+    has_its_device = port.device_id is None and port.slot == str(record.address)
+    if port.host == host and (port.device_id == record.consumer or has_its_device):
         if seen.elsewhere:
             return Standing.WAITS
         if seen.standbys:
@@ -213,8 +217,8 @@ def next_step_to_unbind(record: BindingRecord, host: str, seen: SeenPort | None)
     mac = record.profile.get("device_mac_address")
     if port.host is None and port.device_id is None and mac is not None and port.mac_address == mac:
         return RenewMac()
-    if port.host is None and port.device_id == record.consumer and not seen.elsewhere:
-        return Unbind(without_binding(port.profile))
+    if port.host is None and port.device_id == record.consumer:
+        return Standing.WAITS if seen.elsewhere else Unbind(without_binding(port.profile))
     return Standing.DONE
 
 
@@ -230,7 +234,6 @@ def _from_elsewhere(wish: WishedBinding, record: BindingRecord | None, seen: See
     if wish.is_active and port.device_id is None:
         return Take(wish.consumer)
     standby = seen.standby_on(wish.host)
-    _refuse_same_mac(wish, seen)
     if standby is not None:
         if standby.profile != (whole := bound_profile(standby.profile, profile)):
             return ChangeStandby(wish.host, whole)
@@ -241,15 +244,16 @@ def _from_elsewhere(wish: WishedBinding, record: BindingRecord | None, seen: See
         if port.host is None:
             return Standing.WAITS
         return AddStandby(wish.host, bound_profile(port.profile, profile))
-    if record is not None and record.is_bound and port.host is not None:
+    is_of_others = port.host is not None and port.host not in seen.handled_on
+    if record is not None and record.is_bound and is_of_others:
         raise _in_use(port, f"was bound on {wish.host}, and somebody has bound it on {port.host}", wish)
     return Bind(wish.host, bound_profile(port.profile, profile))
 
 
-def _refuse_others(wish: WishedBinding, seen: SeenPort) -> None:
-    port = seen.port
+def _unfit(wish: WishedBinding, port: NetworkPort) -> LanewayError | None:
+    """Why the port cannot have the device, or is another VM's; None where neither is so."""
     if port.vnic_type not in NEED_DEVICES:
-        raise LanewayError(
+        return LanewayError(
             ErrorCode.PORT_BINDING_FAILED,
             f"port {port.id} is of vnic_type {port.vnic_type}, to which no PCI device is bound;"
             f" make it one of {', '.join(NEED_DEVICES)}",
@@ -257,31 +261,34 @@ def _refuse_others(wish: WishedBinding, seen: SeenPort) -> None:
         )
     missing = [key for key in _OVN_NEEDS if key not in (wish.profile or {})]
     if port.vnic_type == VnicType.REMOTE_MANAGED and missing:
-        raise LanewayError(
+        return LanewayError(
             ErrorCode.PORT_BINDING_FAILED,
             f"the device {wish.device.address} of the remote-managed port {port.id} lacks {', '.join(missing)}, without"
             " which OVN does not bind it; see whether the PF's netdev and the card's VPD can be read on the host",
             {"port": port.id, "address": str(wish.device.address), "missing": missing},
         )
     if port.device_id not in (None, wish.consumer):
-        raise _in_use(port, f"is a port of {port.device_id} already", wish)
+        return _in_use(port, f"is a port of {port.device_id} already", wish)
+    return None
+
+
+def _in_the_way(wish: WishedBinding, seen: SeenPort) -> LanewayError | None:
+    """Another port that has the device, which Neutron would not notice, or its MAC, with which it would hang."""
     if seen.rivals:
         rival = seen.rivals[0]
         fault = f"cannot have {wish.device.address}, which port {rival.id} of {rival.device_id} has on {wish.host}"
-        raise _in_use(port, fault, wish)
-
-
-def _refuse_same_mac(wish: WishedBinding, seen: SeenPort) -> None:
-    """Neutron would try for minutes, and leave the port half bound."""
+        return _in_use(seen.port, fault, wish, rival)
     if seen.same_mac:
         rival = seen.same_mac[0]
         fault = f"cannot have {rival.mac_address}, the MAC of {wish.device.address}, which port {rival.id} has"
-        raise _in_use(seen.port, f"{fault}: delete that port, or give it another MAC", wish)
+        return _in_use(seen.port, f"{fault}: delete that port, or give it another MAC", wish, rival)
+    return None
 
 
-def _in_use(port: NetworkPort, fault: str, wish: WishedBinding) -> LanewayError:
+def _in_use(port: NetworkPort, fault: str, wish: WishedBinding, rival: NetworkPort | None = None) -> LanewayError:
     detail = {"port": port.id, "consumer": wish.consumer, "host": wish.host, "address": str(wish.device.address)}
-    return LanewayError(ErrorCode.PORT_IN_USE, f"port {port.id} {fault}", detail)
+    named = {} if rival is None else {"rival": rival.id}
+    return LanewayError(ErrorCode.PORT_IN_USE, f"port {port.id} {fault}", detail | named)
 
 
 def _unknown_port(port: str) -> LanewayError:

@@ -45,6 +45,11 @@ class _Holder:
         return self.claim.move is not None and not self.claim.move.confirmed
 
     @property
+    def runs_meanwhile(self) -> bool:
+        """Whether it is for a guest that runs on where it is until it is here."""
+        return self.claim.move is not None and self.claim.move.kind is MoveKind.LIVE
+
+    @property
     def is_allocated(self) -> bool:
         return self.device.status is Status.ALLOCATED
 
@@ -104,18 +109,16 @@ def _holders(host: str, state: HostState) -> Iterable[tuple[str, _Holder]]:
 
 def _wishes(port: str, holders: list[_Holder]) -> list[WishedBinding]:
     destinations = [holder for holder in holders if holder.is_destination]
-    sources = [holder for holder in holders if not holder.is_destination]
-    if len(destinations) > 1 or len(sources) > 1:
-        problem = _claimed_twice(port, destinations if len(destinations) > 1 else sources)
-        return [_wish(port, holder, problem) for holder in holders if holder.is_allocated]
-    source, destination = next(iter(sources), None), next(iter(destinations), None)
-    if destination is not None and destination.is_allocated:
-        return [_wish(port, destination)]
-    if source is None or not source.is_allocated:
+    moved = [holder for holder in destinations if holder.is_allocated]
+    settled = [holder for holder in holders if holder.is_allocated and not holder.is_destination]
+    if len(moved) > 1 or len(settled) > 1:
+        problem = _claimed_twice(port, moved if len(moved) > 1 else settled)
+        return [_wish(port, holder, problem) for holder in (*settled, *moved)]
+    active = next(iter(moved or settled), None)
+    if active is None:
         return []
-    if destination is not None and destination.claim.move and destination.claim.move.kind is MoveKind.LIVE:
-        return [_wish(port, source), _wish(port, destination, is_active=False)]
-    return [_wish(port, source)]
+    beforehand = [one for one in destinations if one.runs_meanwhile and one.host != active.host]
+    return [_wish(port, active), *(_wish(port, one, is_active=False) for one in beforehand if not moved)]
 
 
 def _wish(port: str, holder: _Holder, problem: LanewayError | None = None, *, is_active: bool = True) -> WishedBinding:

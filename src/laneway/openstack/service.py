@@ -5,6 +5,7 @@ The libraries are imported when a service is opened: they are optional, and slow
 
 import logging
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -179,7 +180,10 @@ def _of_cloud(cloud: str | None, service: str) -> "Adapter":
     from keystoneauth1.adapter import Adapter  # noqa: PLC0415 - late, see the module
     from openstack.config import get_cloud_region  # noqa: PLC0415 - late, see the module
 
-    region = get_cloud_region(cloud=cloud)
+    with warnings.catch_warnings():
+        # It warns of what it will give up (InfluxDB), also those who have never heard of it.
+        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        region = get_cloud_region(cloud=cloud)
     return Adapter(
         region.get_session(),
         service_type=region.get_service_type(service),

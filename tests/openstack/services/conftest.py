@@ -8,6 +8,7 @@ import pytest
 WHERE = {
     "test_placement.py": "LANEWAY_TEST_PLACEMENT",
     "test_neutron.py": "LANEWAY_TEST_NEUTRON",
+    "test_neutron_agent.py": "LANEWAY_TEST_NEUTRON",
     "test_neutron_ovn.py": "LANEWAY_TEST_NEUTRON_OVN",
 }
 """The environment variable with the URL of the service that a module of tests needs."""

@@ -5,7 +5,7 @@
 #   neutron.sh version                  that was installed
 #   neutron.sh start FOLDER DRIVERS     with new data in FOLDER, and ML2's drivers DRIVERS; prints its URL once it
 #                                       answers. The driver ovn needs the databases that ovn.sh started in FOLDER/ovn
-#   neutron.sh restart FOLDER           what was stopped, with its data, under its URL
+#   neutron.sh restart FOLDER           with its data, under its URL, whether it runs or not
 #   neutron.sh stop FOLDER              ends it
 #   neutron.sh agents FOLDER NETWORK HOST...   what the agents of these hosts would report
 #
@@ -88,6 +88,7 @@ start() {
 
 restart() {
   local folder=$1 url
+  stop "$folder"
   url=http://$(sed -n 's/^bind = "\(.*\)"$/\1/p' "$folder/gunicorn.py")
   PATH=$LANEWAY_OPENSTACK_CACHE/ovn/usr/bin:$PATH \
     LD_LIBRARY_PATH=$LANEWAY_OPENSTACK_CACHE/ovn/usr/lib/$(uname -m)-linux-gnu PYTHONWARNINGS=ignore \
