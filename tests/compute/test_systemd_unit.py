@@ -50,7 +50,7 @@ def service() -> dict[str, str]:
 def test_its_commands_are_command_lines(unit: Path, line: str) -> None:
     program, name, *words = section(unit, "Service")[line].split()
     assert Path(program).name == "laneway"
-    with click.Context(cli.root) as root:
+    with click.Context(cli.root, **cli.root.context_settings) as root:
         command = cli.root.get_command(root, name)
         assert command is not None
         command.make_context(name, words, parent=root)
