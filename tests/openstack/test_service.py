@@ -137,7 +137,7 @@ def test_a_write_is_not_repeated_where_a_failure_may_have_done_it(
     url = f"http://127.0.0.1:{server.server_address[1]}"
     access = nova_conf(tmp_path, f"[neutron]\nauth_type = admin_token\nendpoint = {url}\ntoken = admin\n")
     service = open_service(access, "network", UNREACHABLE, section="neutron", repeats_writes=False)
-    with pytest.raises(LanewayError, match="Neutron fails: .* is answered with 500, out of order") as caught:
+    with pytest.raises(LanewayError, match=r"Neutron fails: .* is answered with 500, out of order") as caught:
         service.request(method, "/x")
     assert (len(server.asked), caught.value.detail["status"]) == (tries, 500)
 
