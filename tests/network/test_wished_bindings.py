@@ -1,4 +1,4 @@
-"""Which ports shall be bound where follows from what is held (rules C71 to C83)."""
+"""Which ports shall be bound where follows from what is held (rules C71, C79, C80, C83)."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Which ports shall be bound where: it follows from the claims, so it is stored nowhere (rules C71 to C83)."""
+"""Which ports shall be bound where: it follows from the claims, so it is stored nowhere (rules C71, C80, C83)."""
 
 import re
 from collections import defaultdict
