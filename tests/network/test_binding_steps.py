@@ -12,20 +12,22 @@ from laneway.domain.inventory import DevType
 from laneway.interfaces.network import BindingRecord, NetworkPort, Profile, StandbyBinding
 from laneway.network.binding_profile import binding_profile
 from laneway.network.binding_steps import (
+    SeenPort,
+    Standing,
+    bound_profile,
+    next_step_to_bind,
+    next_step_to_unbind,
+)
+from laneway.network.port_steps import (
     Activate,
     AddStandby,
     Bind,
     ChangeStandby,
     DeleteStandby,
     RenewMac,
-    SeenPort,
-    Standing,
     Step,
     Take,
     Unbind,
-    bound_profile,
-    next_step_to_bind,
-    next_step_to_unbind,
 )
 from laneway.network.wished_bindings import WishedBinding
 
@@ -74,8 +76,29 @@ def standby(host: str, profile: Profile) -> StandbyBinding:
             WISH,
             RECORD,
             seen(replace(BOUND, profile=RIGHT | {"vf_num": 7})),
+            Standing.DONE,
+            id="a key of which nothing is known any more",
+        ),
+        pytest.param(
+            replace(WISH, profile=RIGHT | {"vf_num": 1}),
+            RECORD,
+            seen(BOUND),
+            Standing.DONE,
+            id="a key that is known only since",
+        ),
+        pytest.param(
+            replace(WISH, profile=RIGHT | {"vf_num": 1}),
+            RECORD,
+            seen(replace(BOUND, profile=RIGHT | {"vf_num": 7})),
+            Bind("h1", RIGHT | {"vf_num": 1}),
+            id="a key of another device",
+        ),
+        pytest.param(
+            WISH,
+            RECORD,
+            seen(replace(BOUND, profile={})),
             Bind("h1", RIGHT),
-            id="a key that the device does not have",
+            id="a profile that was emptied",
         ),
         pytest.param(
             WISH,

@@ -8,7 +8,8 @@ from laneway.fleet.control_plane import Clock
 from laneway.fleet.port_standings import Ports, PortStanding
 from laneway.interfaces.network import BindingRecord, KeptPort, KeptPorts, NetworkPort, NetworkService
 from laneway.network.binding_records import begun, confirmed, failed
-from laneway.network.binding_steps import SeenPort, Standing, Step, next_step_to_bind, next_step_to_unbind
+from laneway.network.binding_steps import SeenPort, Standing, next_step_to_bind, next_step_to_unbind
+from laneway.network.port_steps import Step
 from laneway.network.wished_bindings import WishedBinding
 
 WAITS = (0.5, 1.0, 2.0)

@@ -7,18 +7,21 @@ attempt has ended, or whose it was.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar, Protocol
 
 from laneway.domain.errors import ErrorCode, LanewayError
-from laneway.interfaces.network import (
-    BindingRecord,
-    NetworkPort,
-    NetworkService,
-    Profile,
-    StandbyBinding,
-    is_plugged,
-)
+from laneway.interfaces.network import BindingRecord, NetworkPort, Profile, StandbyBinding, is_plugged
 from laneway.network.binding_profile import BOUND_KEYS, without_binding
+from laneway.network.port_steps import (
+    Activate,
+    AddStandby,
+    Bind,
+    ChangeStandby,
+    DeleteStandby,
+    RenewMac,
+    Step,
+    Take,
+    Unbind,
+)
 from laneway.network.ports import NEED_DEVICES, VnicType
 from laneway.network.wished_bindings import WishedBinding
 
@@ -58,120 +61,6 @@ class SeenPort:
         return next((binding for binding in self.standbys if binding.host == host), None)
 
 
-class Step(Protocol):
-    """One change of a port. ``done`` is what has been done after it, in a word for people."""
-
-    done: ClassVar[str]
-
-    def run(self, network: NetworkService, port: NetworkPort) -> None:
-        """Makes the change. Raises as ``NetworkService`` does."""
-
-
-@dataclass(frozen=True, slots=True)
-class Take:
-    """The port becomes the consumer's. Only of such a port does Neutron show the standby bindings that may be left."""
-
-    done: ClassVar[str] = "taken"
-
-    consumer: str
-
-    def run(self, network: NetworkService, port: NetworkPort) -> None:
-        """As ``Step`` says."""
-        network.take(port, self.consumer)
-
-
-@dataclass(frozen=True, slots=True)
-class Bind:
-    """The active binding is on this host, with this profile."""
-
-    done: ClassVar[str] = "bound"
-
-    host: str
-    profile: Profile
-
-    def run(self, network: NetworkService, port: NetworkPort) -> None:
-        """As ``Step`` says."""
-        network.bind(port, self.host, self.profile)
-
-
-@dataclass(frozen=True, slots=True)
-class Unbind:
-    """The port is free."""
-
-    done: ClassVar[str] = "unbound"
-
-    profile: Profile
-
-    def run(self, network: NetworkService, port: NetworkPort) -> None:
-        """As ``Step`` says."""
-        network.unbind(port, self.profile)
-
-
-@dataclass(frozen=True, slots=True)
-class RenewMac:
-    """The port gives up the MAC of the device that it had."""
-
-    done: ClassVar[str] = "given a new MAC"
-
-    def run(self, network: NetworkService, port: NetworkPort) -> None:
-        """As ``Step`` says."""
-        network.renew_mac(port)
-
-
-@dataclass(frozen=True, slots=True)
-class AddStandby:
-    """The port is bound on a second host, too."""
-
-    done: ClassVar[str] = "bound beforehand"
-
-    host: str
-    profile: Profile
-
-    def run(self, network: NetworkService, port: NetworkPort) -> None:
-        """As ``Step`` says."""
-        network.add_standby(port, self.host, self.profile)
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeStandby:
-    """The standby binding has this profile."""
-
-    done: ClassVar[str] = "bound beforehand anew"
-
-    host: str
-    profile: Profile
-
-    def run(self, network: NetworkService, port: NetworkPort) -> None:
-        """As ``Step`` says."""
-        network.change_standby(port, self.host, self.profile)
-
-
-@dataclass(frozen=True, slots=True)
-class Activate:
-    """The standby binding becomes the active one."""
-
-    done: ClassVar[str] = "moved here"
-
-    host: str
-
-    def run(self, network: NetworkService, port: NetworkPort) -> None:
-        """As ``Step`` says."""
-        network.activate(port, self.host)
-
-
-@dataclass(frozen=True, slots=True)
-class DeleteStandby:
-    """The standby binding is gone."""
-
-    done: ClassVar[str] = "removed"
-
-    host: str
-
-    def run(self, network: NetworkService, port: NetworkPort) -> None:
-        """As ``Step`` says."""
-        network.delete_standby(port, self.host)
-
-
 def next_step_to_bind(wish: WishedBinding, record: BindingRecord | None, seen: SeenPort | None) -> Step | Standing:
     """What is to be done next for a port that shall be bound.
 
@@ -191,7 +80,7 @@ def next_step_to_bind(wish: WishedBinding, record: BindingRecord | None, seen: S
     if port.host == wish.host:
         if port.device_id != wish.consumer:
             return Take(wish.consumer)
-        if is_plugged(port.vif_type) and port.profile == profile:
+        if is_plugged(port.vif_type) and agree(port.profile, profile):
             return Standing.DONE
         return Bind(wish.host, profile)
     return _from_elsewhere(wish, record, seen)
@@ -228,6 +117,17 @@ def bound_profile(before: Profile, wished: Profile) -> Profile:
     return {**kept, **wished}
 
 
+def agree(there: Profile, wished: Profile) -> bool:
+    """Whether a profile is of the wished device. What only one of the two knows is no difference.
+
+    Of a running guest's device less can be found out than before, or after, it started, and to bind the port again
+    would take it from the network for a while.
+    """
+    return there.get("pci_slot") == wished["pci_slot"] and all(
+        there[key] == wished[key] for key in there.keys() & wished.keys()
+    )
+
+
 def _from_elsewhere(wish: WishedBinding, record: BindingRecord | None, seen: SeenPort) -> Step | Standing:
     """The active binding is on another host, or nowhere."""
     port, profile = seen.port, wish.profile or {}
@@ -235,7 +135,7 @@ def _from_elsewhere(wish: WishedBinding, record: BindingRecord | None, seen: See
         return Take(wish.consumer)
     standby = seen.standby_on(wish.host)
     if standby is not None:
-        if standby.profile != (whole := bound_profile(standby.profile, profile)):
+        if not agree(standby.profile, whole := bound_profile(standby.profile, profile)):
             return ChangeStandby(wish.host, whole)
         if not wish.is_active:
             return Standing.DONE
