@@ -65,13 +65,17 @@ def host_status(source: Source) -> HostStatus:
 
     Raises as ``open_host`` does where no agent runs, which could tell what it last saw of the host.
     """
+    from laneway.store.sqlite_read import count_failing_ports  # noqa: PLC0415 - late, see the module
+
     files = find_agent(source)
     agent = files.read()
     drift: Sequence[Drift] = ()
+    failing_ports = 0
     try:
         host = open_host(source)
         view = host.look()
         drift = host.drift(view)
+        failing_ports = count_failing_ports(host.database, host.name)
         name, devices, readiness = host.name, count_devices(view, now()), host.inventory.readiness
     except LanewayError:
         if agent is None:
@@ -85,6 +89,7 @@ def host_status(source: Source) -> HostStatus:
         readiness=readiness,
         drift=drift,
         change=_change_of(files.database),
+        failing_ports=failing_ports,
     )
 
 

@@ -75,6 +75,8 @@ def test_a_failure_of_neutron_is_told_and_does_not_fail_the_command(host: Exampl
     assert (document["ok"], document["error"]["code"]) == (False, "neutron_unreachable")
     assert (shown["stands"], shown["record"]["attempts"]) == (None, 1)
     assert shown["record"]["error_code"] == "neutron_unreachable"
+    assert "1 port is not bound as claims say: `laneway ports` tells why" in host.run("status").out
+    assert host.json("status", "status", status=1)["failing_ports"] == 1
     neutron.before_read = lambda: None
     repaired = host.run("ports", "--repair")
     assert repaired.status == 0

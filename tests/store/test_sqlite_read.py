@@ -12,9 +12,9 @@ from laneway.domain.identity import identifying
 from laneway.domain.tracking.claim import HostState, Update
 from laneway.store import sqlite_read
 from laneway.store.sqlite import open_store
-from laneway.store.sqlite_read import NOTHING, HeldRow, QuickState, read_state
+from laneway.store.sqlite_read import NOTHING, HeldRow, QuickState, count_failing_ports, read_state
 from store.contract import write
-from store.samples import CORDON, NOW, address, claimed
+from store.samples import CORDON, NOW, address, binding_record, claimed
 from store.strategies import states
 from store.test_migrate import set_revision
 
@@ -100,6 +100,17 @@ def test_it_refuses_the_tables_of_another_version(tmp_path: Path) -> None:
     with pytest.raises(LanewayError, match="revision 9999") as raised:
         read_state(tmp_path / "state.db", "h1")
     assert raised.value.code == ErrorCode.DATABASE_TOO_NEW
+
+
+def test_failing_ports_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    assert count_failing_ports(path, "h1") == 0
+    with open_store(path) as store:
+        assert count_failing_ports(path, "h1") == 0
+        fine = replace(binding_record("p2"), error_code=None, error=None)
+        with store.transaction("h1") as transaction:
+            transaction.record_bindings({"p1": binding_record("p1"), "p2": fine, "p3": binding_record("p3")})
+    assert [count_failing_ports(path, host) for host in ("h1", "h2")] == [2, 0]
 
 
 def test_what_is_no_database_is_told(tmp_path: Path) -> None:

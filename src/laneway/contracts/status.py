@@ -33,6 +33,7 @@ class HostStatus:
     """``agent`` is None where none runs. ``devices`` are counted now, or by the agent where the host cannot be read.
 
     ``drift`` is where the host does not stand as it is recorded, ``change`` what is being changed on it.
+    ``failing_ports``: so many ports of Neutron's could not be bound, or unbound, when that was last tried.
     """
 
     host: str
@@ -42,12 +43,14 @@ class HostStatus:
     readiness: Sequence[ReadinessNote]
     drift: Sequence[Drift] = ()
     change: HostChange | None = None
+    failing_ports: int = 0
 
     @property
     def is_well(self) -> bool:
         """Whether an agent runs, and nothing waits for a person."""
         is_interrupted = self.change is not None and not self.change.going_on
-        return self.agent is not None and self.agent.is_well and not self.drift and not is_interrupted
+        waits = self.drift or is_interrupted or self.failing_ports
+        return self.agent is not None and self.agent.is_well and not waits
 
 
 def status_document(status: HostStatus) -> Json:
@@ -60,6 +63,7 @@ def status_document(status: HostStatus) -> Json:
         "devices": to_plain(status.devices),
         "drift": [drift_json(one) for one in status.drift],
         "change": None if status.change is None else to_plain(status.change),
+        "failing_ports": status.failing_ports,
         "readiness": to_plain(status.readiness),
     }
 

@@ -7,11 +7,11 @@ does. A test holds this equal to ``SqlStore.read``. It takes no lock and writes 
 import json
 import os
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from laneway.domain.address import PciAddress
 from laneway.domain.device import Attach, BlockReason, Status
@@ -19,6 +19,8 @@ from laneway.domain.identity import identifying
 from laneway.domain.inventory import DevType, PciFunction, Vpd
 from laneway.store.failures import foreign, no_permission, refuse_folder, unreachable
 from laneway.store.revision import require_head
+
+Found = TypeVar("Found")
 
 _WAIT_SECONDS = 10.0
 
@@ -54,13 +56,25 @@ def read_state(path: Path, host: str) -> QuickState:
 
     Raises LanewayError: database_too_old, database_too_new, database_unreachable or no_permission.
     """
+    return _looked(path, host, _read, NOTHING)
+
+
+def count_failing_ports(path: Path, host: str) -> int:
+    """How many ports of the host could not be bound, or unbound, when that was last tried. Raises as ``read_state``."""
+    return _looked(path, host, _failing_ports, 0)
+
+
+def _looked(path: Path, host: str, read: Callable[[sqlite3.Connection, int], Found], nothing: Found) -> Found:
+    """What is read of the host with this id."""
     try:
         path.stat()
         refuse_folder(path)
         with closing(sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)) as connection:
-            return _read(connection, path, host)
+            connection.execute("BEGIN")
+            host_id = _host_id(connection, path, host)
+            return nothing if host_id is None else read(connection, host_id)
     except (FileNotFoundError, NotADirectoryError):
-        return NOTHING
+        return nothing
     except PermissionError as error:
         raise no_permission(path) from error
     except OSError as error:
@@ -71,19 +85,27 @@ def read_state(path: Path, host: str) -> QuickState:
         raise unreachable(str(path), str(error)) from error
 
 
-def _read(connection: sqlite3.Connection, path: Path, host: str) -> QuickState:
-    connection.execute("BEGIN")
+def _host_id(connection: sqlite3.Connection, path: Path, host: str) -> int | None:
+    """None where the host, or any table, is not there yet."""
     tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     if not tables:
-        return NOTHING
+        return None
     if "alembic_version" not in tables:
         raise foreign(str(path), min(tables))
     (revision,) = connection.execute("SELECT version_num FROM alembic_version").fetchone()
     require_head(revision, str(path))
-    found = connection.execute("SELECT id, boot_id FROM hosts WHERE name = ?", (host,)).fetchone()
-    if found is None:
-        return NOTHING
-    host_id, boot_id = found
+    found = connection.execute("SELECT id FROM hosts WHERE name = ?", (host,)).fetchone()
+    return None if found is None else int(found[0])
+
+
+def _failing_ports(connection: sqlite3.Connection, host_id: int) -> int:
+    failing = "SELECT count(*) FROM port_bindings WHERE host_id = ? AND error_code IS NOT NULL"
+    (number,) = connection.execute(failing, (host_id,)).fetchone()
+    return int(number)
+
+
+def _read(connection: sqlite3.Connection, host_id: int) -> QuickState:
+    (boot_id,) = connection.execute("SELECT boot_id FROM hosts WHERE id = ?", (host_id,)).fetchone()
     held = connection.execute(
         "SELECT address, status, attach, consumer, claim, request, entry, prepared, function"
         " FROM devices WHERE host_id = ?",

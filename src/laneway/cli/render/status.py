@@ -37,6 +37,9 @@ def status_page(status: HostStatus, screen: Screen) -> list[str]:
             _row("devices", str(status.devices), screen),
             *_troubles(agent, screen),
         ]
+    if status.failing_ports:
+        ports = "1 port is" if status.failing_ports == 1 else f"{status.failing_ports} ports are"
+        lines += ["", screen.paint(f"{ports} not bound as claims say: `laneway ports` tells why", Tone.BAD)]
     if status.change is not None:
         lines += ["", _change(status.change, screen)]
     if status.drift:
