@@ -135,6 +135,16 @@ def test_c79_a_device_whose_network_is_not_known_is_a_problem_and_no_wrong_profi
     assert wish.problem.code is ErrorCode.UNKNOWN_DEVICE
 
 
+def test_a_device_that_is_not_where_it_was_is_a_problem() -> None:
+    state = held()
+    (device_there,) = state.held.values()
+    displaced = replace(device_there, displaced="another card stands at its address")
+    (wish,) = wished_bindings({"h1": replace(state, held={at(OLD): displaced})})
+    assert wish.profile is None
+    assert wish.problem is not None
+    assert wish.problem.code is ErrorCode.WRONG_DEVICE
+
+
 def test_a_wish_has_the_profile_of_its_device() -> None:
     (wish,) = wished_bindings({"h1": held()})
     assert (wish.port, wish.consumer, wish.profile) == (

@@ -9,6 +9,7 @@ from laneway.domain.device import PciDevice, Status
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.requests.request import ClaimRequest
 from laneway.domain.tracking.claim import ClaimRecord, HostState, MoveKind
+from laneway.domain.tracking.displacement import refuse_displaced
 from laneway.domain.tracking.host_view import HostView
 from laneway.interfaces.network import Profile
 from laneway.network.binding_profile import binding_profile
@@ -124,6 +125,7 @@ def _wishes(port: str, holders: list[_Holder]) -> list[WishedBinding]:
 def _wish(port: str, holder: _Holder, problem: LanewayError | None = None, *, is_active: bool = True) -> WishedBinding:
     profile = None
     try:
+        refuse_displaced((holder.device,))
         profile = binding_profile(holder.device) if problem is None else None
     except LanewayError as error:
         problem = error

@@ -14,7 +14,8 @@ from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.requests.request import NumaPolicy
 from laneway.fleet.port_requests import port_requests
 from laneway.interfaces.network import NetworkPort
-from laneway.openstack.neutron_client import LARGEST_PROFILE, NeutronClient
+from laneway.openstack.neutron_client import LARGEST_PROFILE, NeutronClient, open_neutron
+from laneway.openstack.service import Access
 from laneway.store.memory import MemoryStore
 
 NEUTRON = RealNeutron(os.environ["LANEWAY_TEST_NEUTRON"], Path(os.environ["LANEWAY_TEST_NEUTRON_DATA"]))
@@ -134,6 +135,22 @@ def test_a_repeated_standby_is_a_conflict_and_so_is_an_activation(cloud: RealClo
     cloud.service.delete_standby(bound, town.hosts[0])
     cloud.service.delete_standby(bound, town.hosts[0])
     assert port_of(cloud, port).host == town.hosts[1]
+
+
+@pytest.mark.parametrize("by", ["nova.conf", "clouds.yaml"])
+def test_who_we_are_stands_in_nova_conf_or_clouds_yaml(
+    by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cloud: RealCloud
+) -> None:
+    port = cloud.add_port()
+    file = tmp_path / by
+    if by == "nova.conf":
+        file.write_text(f"[neutron]\nauth_type = admin_token\nendpoint = {NEUTRON.url}\ntoken = service\n")
+    else:
+        about = f"auth_type: admin_token, auth: {{endpoint: '{NEUTRON.url}', token: service}}"
+        file.write_text(f"clouds: {{here: {{{about}}}}}\n")
+        monkeypatch.setenv("OS_CLIENT_CONFIG_FILE", str(file))
+    access = Access(nova_conf=(file,)) if by == "nova.conf" else Access(cloud="here")
+    assert [found.id for found in open_neutron(access).ports([port])] == [port]
 
 
 def test_a_port_that_is_gone_is_a_conflict(cloud: RealCloud) -> None:
