@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the tests of this folder on real Linux hosts, which QEMU emulates: `make test-vm`, or
 #   run.sh [--host with_iommu|without_iommu|with_virtio_iommu]... [ARGUMENT FOR PYTEST...]
+# The hosts before_reboot, after_reboot and after_card_added are one, booted three times over one state, in this order.
 # What it needs it puts once into a cache outside the checkout: LANEWAY_TESTBED, else the user's cache folder.
 #
 # Exit status: 0 where all tests passed, 1 where one failed or a host gave no answer; 75 where a download failed, with
@@ -20,11 +21,11 @@ while [[ ${1:-} == --host ]]; do
   hosts+=("$2")
   shift 2
 done
-[[ ${#hosts[@]} -gt 0 ]] || hosts=(with_iommu without_iommu with_virtio_iommu)
+[[ ${#hosts[@]} -gt 0 ]] || hosts=(with_iommu without_iommu with_virtio_iommu before_reboot after_reboot after_card_added)
 
 iommu_of() {
   case $1 in
-    with_iommu) echo intel ;;
+    with_iommu | before_reboot | after_reboot | after_card_added) echo intel ;;
     without_iommu) echo none ;;
     with_virtio_iommu) echo virtio ;;
     *) echo "run.sh: there is no host $1" >&2 && return 1 ;;
@@ -40,10 +41,14 @@ install_laneway() {
 }
 
 run_on() {
-  local host=$1 quoted=''
+  local host=$1 quoted='' machine=()
   shift
   [[ $# == 0 ]] || quoted=$(printf ' %q' "$@")
-  "$here/machine/boot.sh" --iommu "$(iommu_of "$host")" --share "$repository" -- \
+  case $host in
+    before_reboot | after_reboot) machine=(--carry "$carried") ;;
+    after_card_added) machine=(--carry "$carried" --added-card) ;;
+  esac
+  "$here/machine/boot.sh" --iommu "$(iommu_of "$host")" --share "$repository" "${machine[@]}" -- \
     "cd $(printf %q "$repository") && LANEWAY_TEST_HOST=$host PYTHONPATH=/opt/laneway:/opt/requirements" \
     "python3 -B -m pytest --confcutdir=tests/vm -p no:cacheprovider -v tests/vm/$host$quoted"
 }
@@ -54,6 +59,8 @@ flock 9
 "$here/machine/fetch.sh" "$python"
 install_laneway
 
+carried=$(mktemp -d)
+trap 'rm -rf "$carried"' EXIT
 failed=()
 : >"$log"
 for host in "${hosts[@]}"; do

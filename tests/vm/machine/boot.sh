@@ -1,20 +1,24 @@
 #!/usr/bin/env bash
 # Boots the test host, runs a command on it and exits with the command's status:
-#   boot.sh [--iommu intel|virtio|none] [--append WORDS] [--share FOLDER]... [--timeout SECONDS] [--keep] -- COMMAND
+#   boot.sh [--iommu intel|virtio|none] [--append WORDS] [--share FOLDER]... [--carry FOLDER] [--added-card]
+#           [--timeout SECONDS] [--keep] -- COMMAND
 # COMMAND is one line for bash. A shared folder stands at its own path and may be written to; nothing that is written
-# stays, but what is put into /job. Needs what fetch.sh makes. 124: it took too long. 125: the host gave no answer.
+# stays, but what is put into /job. /job/carried is the folder to carry, which gets back what is in it in the end.
+# With --added-card there is a card more. Needs what fetch.sh makes. 124: it took too long. 125: the host gave no answer.
 # shellcheck disable=SC2054 # QEMU's words have commas
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${LANEWAY_TESTBED:-${XDG_CACHE_HOME:-$HOME/.cache}/laneway/testbed}
 root=$cache/root
-iommu=intel append='' seconds=1800 keep='' shares=()
+iommu=intel append='' seconds=1800 keep='' carried='' added_card='' shares=()
 while [[ $# -gt 0 ]]; do
   case $1 in
     --iommu) iommu=$2 && shift 2 ;;
     --append) append=$2 && shift 2 ;;
     --share) shares+=("$(realpath "$2")") && shift 2 ;;
+    --carry) carried=$(realpath "$2") && shift 2 ;;
+    --added-card) added_card=1 && shift ;;
     --timeout) seconds=$2 && shift 2 ;;
     --keep) keep=1 && shift ;;
     --) shift && break ;;
@@ -35,6 +39,7 @@ trap clean_up EXIT
 cp "$here/start.sh" "$job/start.sh"
 printf '%s\n' "$command" >"$job/command.sh"
 : >"$job/shares"
+[[ -z $carried ]] || cp -a "$carried" "$job/carried"
 : >"$job/output.log"
 
 folders=()
@@ -85,6 +90,7 @@ wait $guest || status=$?
 guest=
 
 if [[ -e $job/status ]]; then
+  [[ -z $carried ]] || cp -a "$job/carried/." "$carried"
   exit "$(cat "$job/status")"
 fi
 keep=1

@@ -3,6 +3,8 @@
 # shellcheck shell=bash disable=SC2034,SC2054 # it is for who sources it, and QEMU's words have commas
 
 memory_mb=2048
+# Where a card was added, in a slot before those of node 0's plain NVMe and GPU, their buses have higher numbers.
+added_card=${added_card:-}
 
 topology() {
   local disks=$1 disk
@@ -16,7 +18,7 @@ topology() {
     -device pxb-pcie,id=root80,bus_nr=128,bus=pcie.0,numa_node=1
 
     # Node 0: an NVMe with SR-IOV, a plain NVMe, a GPU whose audio function is in its IOMMU group, an empty slot.
-    -device pcie-root-port,id=port21,bus=root20,chassis=10,slot=0,addr=0.0
+    -device "pcie-root-port,id=port21,bus=root20,chassis=10,slot=0,addr=0.0,multifunction=$([[ $added_card ]] && echo on || echo off)"
     -device nvme-subsys,id=subsystem0,nqn=subsystem0
     -device "nvme,id=nvme0,serial=SRIOV0,bus=port21,subsys=subsystem0,sriov_max_vfs=4,sriov_vq_flexible=8,\
 sriov_vi_flexible=8,max_ioqpairs=10,msix_qsize=17"
@@ -48,5 +50,9 @@ sriov_vi_flexible=8,max_ioqpairs=10,msix_qsize=17"
     -device pcie-pci-bridge,id=bridge,bus=pcie.0
     -device edu,bus=bridge,addr=1.0
     -netdev user,id=net4,restrict=on,ipv6=off -device e1000,netdev=net4,bus=bridge,addr=2.0,mac=52:54:00:00:00:40
+  )
+  [[ -z $added_card ]] || devices+=(
+    -device pcie-root-port,id=added,bus=root20,chassis=40,slot=9,addr=0.1
+    -netdev user,id=net9,restrict=on,ipv6=off -device e1000e,netdev=net9,bus=added,mac=52:54:00:00:00:90
   )
 }
