@@ -34,6 +34,7 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HostFolder:
         f"clouds: {{here: {{auth_type: admin_token, auth: {{endpoint: '{NEUTRON.url}', token: service}}}}}}\n"
     )
     monkeypatch.setenv("OS_CLIENT_CONFIG_FILE", str(clouds))
+    monkeypatch.setattr("compute.agent_process.DEADLINE", 300.0)  # Neutron is restarted meanwhile
     made = HostFolder(tmp_path)
     made.config.write_text(
         f'[host]\nname = "{name}"\n[neutron]\nbind_ports = true\ncloud = "here"\n'
