@@ -63,7 +63,5 @@ def test_a_card_that_is_pulled_out_is_given_back_without_ado(changing: Laneway, 
 
 def devices_of_owner(laneway: Laneway, consumer: str) -> dict[str, str]:
     """What it holds, also what is not there."""
-    claims = done(laneway("claims"))["claims"]
-    return {
-        one["address"]: one["status"] for claim in claims if claim["consumer"] == consumer for one in claim["devices"]
-    }
+    held = done(laneway("claims"))["devices"]
+    return {device["address"]: device["status"] for device in held if device["consumer"] == consumer}
