@@ -11,6 +11,7 @@ from laneway.cli.exit_status import ExitStatus
 INTERRUPTED_WHILE_LOADING = """
 import signal, sys
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # who runs the tests may have it ignored
 module, *sys.argv[1:] = sys.argv[1:]
 
 class Finder:
