@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vm.commands import Answer, Laneway
-from vm.devices import DEVICES, driver_of
+from vm.devices import DEVICES, driver_of, settle
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,4 +100,5 @@ def as_it_was() -> Iterator[None]:
     """In the end every function of the host stands as in the beginning."""
     before = standings()
     yield
+    settle()
     assert standings() == before

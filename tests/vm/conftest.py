@@ -2,6 +2,7 @@
 
 import os
 import platform
+from collections.abc import Generator
 from importlib import import_module
 from pathlib import Path
 
@@ -24,6 +25,17 @@ def pytest_report_header(config: pytest.Config) -> str:
     number = import_module("libvirt").getVersion()
     libvirt = f"{number // 1_000_000}.{number // 1000 % 1000}.{number % 1000}"
     return f"Linux {platform.release()}, QEMU {qemu}, libvirt {libvirt}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """With a failure goes what the kernel said last."""
+    report = yield
+    if report.failed and HOST:
+        report.sections.append(("The kernel's messages", "\n".join(output_of("dmesg").splitlines()[-15:])))
+    return report
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

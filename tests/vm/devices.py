@@ -22,7 +22,10 @@ NIC_VFS = ("0000:81:10.0", "0000:81:10.2", "0000:81:10.4")
 NVME_VFS = ("0000:21:00.1", "0000:21:00.2", "0000:21:00.3", "0000:21:00.4")
 
 SLOT_0, SLOT_1 = "slot24", "slot88"
-"""Empty slots on the NUMA nodes 0 and 1, by QEMU's names of their ports."""
+"""Empty slots on the NUMA nodes 0 and 1, by QEMU's names of their ports.
+
+For a card with an I/O BAR in the second the kernel takes I/O space from those beside it: VFIO cannot open them then.
+"""
 
 DEVICES = Path("/sys/bus/pci/devices")
 

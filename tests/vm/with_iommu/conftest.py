@@ -22,13 +22,13 @@ def vfs() -> None:
     make_vfs(NVME_PF, len(NVME_VFS))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def inventory(vfs: None) -> Inventory:
-    """The host as it is at rest."""
+    """The host as it is at rest; what a driver makes anew, such as the interface of a VF, is another each time."""
     return LinuxHostDriver().discover()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def functions(inventory: Inventory) -> dict[str, PciFunction]:
     return {str(function.address): function for function in inventory.functions}
 

@@ -58,7 +58,6 @@ def test_a_domain_starts_with_what_was_prepared_for_it(changing: Laneway, libvir
     assert allocated(changing, UUID, place="vf") == [VF]
     assert "laneway prepare" in refusal(libvirt_with_hook, ELEMENT)
     prepared(changing, UUID)
-    assert "managed" in refusal(libvirt_with_hook, managed_hostdevs(VF))
     with running_domain(libvirt_with_hook, GUEST, ELEMENT, UUID):
         assert standing(VF) == ON_VFIO
         assert devices_of(changing)[VF]["status"] == "allocated"

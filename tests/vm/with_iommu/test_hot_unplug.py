@@ -6,7 +6,7 @@ import pytest
 
 from vm.changing import ON_VFIO, allocated, as_it_was, devices_of, done, given_up, prepared, refusal, released, standing
 from vm.commands import Laneway
-from vm.devices import SLOT_1
+from vm.devices import SLOT_0
 from vm.hot_plug import wait_until_gone, wait_until_there
 from vm.monitor import Monitor, address_in
 from vm.vfio import opened_by_vfio
@@ -20,8 +20,8 @@ def undisturbed() -> Iterator[None]:
 
 def test_a_prepared_card_is_pulled_out_and_put_in_again(changing: Laneway, monitor: Monitor) -> None:
     """It is its owner's all the time; nothing counts as prepared that is not there, or is there anew."""
-    address = address_in(SLOT_1)
-    monitor.plug(SLOT_1, "e1000e", "hot5")
+    address = address_in(SLOT_0)
+    monitor.plug(SLOT_0, "e1000e", "hot5")
     wait_until_there(address)
     before = standing(address)
     assert allocated(changing, "vm", place="slot") == [address]
@@ -34,7 +34,7 @@ def test_a_prepared_card_is_pulled_out_and_put_in_again(changing: Laneway, monit
     assert lost == {address: "allocated"}
     assert refusal(changing("prepare", "vm")) == "wrong_device"
 
-    monitor.plug(SLOT_1, "e1000e", "hot6")
+    monitor.plug(SLOT_0, "e1000e", "hot6")
     wait_until_there(address)
     assert standing(address) == before
     assert any("vfio-pci" in step for step in prepared(changing, "vm")[address])
@@ -48,8 +48,8 @@ def test_a_prepared_card_is_pulled_out_and_put_in_again(changing: Laneway, monit
 
 
 def test_a_card_that_is_pulled_out_is_given_back_without_ado(changing: Laneway, monitor: Monitor) -> None:
-    address = address_in(SLOT_1)
-    monitor.plug(SLOT_1, "e1000e", "hot7")
+    address = address_in(SLOT_0)
+    monitor.plug(SLOT_0, "e1000e", "hot7")
     wait_until_there(address)
     allocated(changing, "vm", place="slot")
     prepared(changing, "vm")
