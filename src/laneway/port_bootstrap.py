@@ -7,7 +7,7 @@ from pathlib import Path
 from laneway.bootstrap import LocalHost, Source, now
 from laneway.compute.exclusive_ports import ExclusivePortKeeper, ports_lock
 from laneway.config import Config
-from laneway.domain.requests.request import DeviceRequest
+from laneway.domain.requests.request import DeviceRequest, NumaPolicy
 from laneway.fleet import port_requests
 from laneway.fleet.port_bindings import PortBindings
 from laneway.fleet.port_standings import PortStandings
@@ -33,10 +33,12 @@ def port_keeper(
     return ExclusivePortKeeper(bindings, ports_lock(database), progress)
 
 
-def requests_of_ports(source: Source, config: Config, ids: Sequence[str], consumer: str) -> tuple[DeviceRequest, ...]:
+def requests_of_ports(
+    source: Source, config: Config, ids: Sequence[str], consumer: str, *, guest_policy: NumaPolicy | None = None
+) -> tuple[DeviceRequest, ...]:
     """What the devices of these ports have to be. Raises as ``port_requests`` and the service do."""
     service = open_neutron(network_access(config, source.nova_conf))
-    return port_requests.port_requests(service, ids, consumer)
+    return port_requests.port_requests(service, ids, consumer, guest_policy=guest_policy)
 
 
 def keep_ports(source: Source, host: LocalHost, progress: Progress) -> KeptPorts:

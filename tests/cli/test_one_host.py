@@ -225,6 +225,13 @@ def test_what_cannot_be_done_is_refused_with_the_reason(
     assert answer.err.startswith("no: " if status == 1 else "error: ")
 
 
+def test_the_policy_of_the_guest_beats_that_of_an_alias(gpu_server: ExampleHost) -> None:
+    """Rule C60."""
+    far = ("claim", "db-1", "--alias", "l40s:4", "--numa-node", "0", "--numa-policy")
+    assert gpu_server.run(*far, "required").status == 1
+    assert gpu_server.run(*far, "preferred").status == 0
+
+
 # claims
 
 

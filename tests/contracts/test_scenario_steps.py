@@ -16,6 +16,7 @@ from contracts.scenarios import (
     THIRD,
     VF0,
     VF1,
+    Json,
     card,
     claim,
     code,
@@ -345,6 +346,61 @@ def test_constraints_tie_the_requests_that_they_name() -> None:
     assert chosen(distinct="pcie_root") == {"a": [CARD], "b": [OTHER]}
     assert chosen(match="pcie_root", requests=["a"]) == {"a": [CARD], "b": [OTHER]}
     assert chosen(match="numa_node")["code"] == "does_not_fit", "unknown satisfies no constraint"
+
+
+@pytest.mark.parametrize(
+    ("policies", "own", "fits"),
+    [
+        pytest.param({}, {}, True, id="that of the alias is preferred"),
+        pytest.param({"flavor_numa_policy": "required"}, {}, False, id="the flavor's beats the alias's"),
+        pytest.param({"image_numa_policy": "required"}, {}, False, id="the image's beats the alias's"),
+        pytest.param({"flavor_numa_policy": "required"}, {"numa_policy": "preferred"}, True, id="its own beats both"),
+        pytest.param({"flavor_numa_policy": None, "image_numa_policy": None}, {}, True, id="null is none"),
+    ],
+)
+def test_the_policy_of_flavor_or_image_beats_the_alias(policies: Json, own: Json, fits: bool) -> None:
+    """Rule C60."""
+    alias = [{**ALIAS, "numa_policy": "preferred"}]
+    step = claim("vm1", wants(**own), guest_numa_nodes=[1], **policies)
+    (answer,) = play(step, functions=[card(numa_node=0)], alias=alias)
+    assert answer["ok"] is fits
+    if not own:
+        (by_flavor,) = play(
+            claim("vm1", flavor="card:1", guest_numa_nodes=[1], **policies), functions=[card(numa_node=0)], alias=alias
+        )
+        assert by_flavor["ok"] is fits
+
+
+@pytest.mark.parametrize(
+    ("policy", "fits"), [pytest.param(None, True, id="preferred"), pytest.param("required", False, id="its own")]
+)
+def test_the_policy_of_a_port_beats_that_of_the_flavor(policy: str | None, fits: bool) -> None:
+    """Rule C60."""
+    port = {"vnic_type": "direct", "physical_network": "p1", "numa_policy": policy}
+    step = {
+        "op": "claim",
+        "consumer": "vm1",
+        "ports": [port],
+        "flavor_numa_policy": "preferred",
+        "guest_numa_nodes": [1],
+    }
+    (answer,) = play(
+        step, functions=[pf(), vf(VF0, numa_node=0)], device_spec=[{"address": "*", "physical_network": "p1"}]
+    )
+    assert answer["ok"] is fits
+
+
+@pytest.mark.parametrize(
+    "policies",
+    [
+        pytest.param({"flavor_numa_policy": "required", "image_numa_policy": "socket"}, id="that differ"),
+        pytest.param({"flavor_numa_policy": "nearest"}, id="that do not exist"),
+        pytest.param({"image_numa_policy": 1}, id="that are no text"),
+    ],
+)
+def test_policies_of_the_guest_are_refused(policies: Json) -> None:
+    (answer,) = play(claim("vm1", wants(), **policies))
+    assert code(answer) == "invalid_request"
 
 
 # check

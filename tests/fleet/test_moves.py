@@ -219,6 +219,15 @@ def test_the_device_of_a_port_is_replugged_and_need_not_be_migratable(fleet: Fle
     assert town.start(MoveKind.LIVE).successors == {at(OLD): at(NEW)}
 
 
+@pytest.mark.parametrize("kind", [MoveKind.LIVE, MoveKind.EVACUATION])
+def test_no_guest_is_moved_live_or_evacuated_to_the_host_where_it_is(fleet: Fleet, kind: MoveKind) -> None:
+    town = Town(fleet, MIGRATABLE)
+    town.settle("vm1")
+    with refused(ErrorCode.SAME_HOST):
+        town.start(kind, destination="h1")
+    assert town.held() == {OLD: "allocated vm1"}
+
+
 def test_the_requests_of_several_claims_are_told_apart_on_the_destination(town: Town) -> None:
     town.fleet.plane.claim("h1", claim("vm1", claim_id="second"))
     moved = town.start()

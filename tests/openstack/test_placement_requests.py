@@ -15,6 +15,7 @@ from laneway.domain.requests.alias import parse_aliases
 from laneway.domain.requests.flavor import parse_flavor
 from laneway.domain.requests.request import Alternative, ClaimRequest, DeviceRequest
 from laneway.interfaces.placement import Candidate
+from laneway.openstack.compute_traits import required_traits
 from laneway.openstack.placement_requests import (
     MOST_GROUPS,
     candidate_query,
@@ -92,6 +93,19 @@ def test_p12_only_nova_s_providers_are_asked_for_once_all_hosts_report_whose_the
         ("required_gpu-0", "CUSTOM_BLUE,OWNER_NOVA"),
         ("root_required", "OWNER_NOVA"),
     )
+
+
+@pytest.mark.parametrize(
+    ("of_nova_only", "root"),
+    [(False, "COMPUTE_REMOTE_MANAGED_PORTS"), (True, "COMPUTE_REMOTE_MANAGED_PORTS,OWNER_NOVA")],
+)
+def test_c56_a_guest_with_remote_managed_ports_asks_for_hosts_that_have_such(of_nova_only: bool, root: str) -> None:
+    """C56, C61: what is required of the host stands beside what is required of each device."""
+    traits = required_traits([wants(tags={"remote_managed": True})])
+    query = candidate_query(
+        request_groups(asked_by("gpu:1", **GPU), NAMES), root_traits=traits, of_nova_only=of_nova_only
+    )
+    assert dict(query)["root_required"] == root
 
 
 def test_p16_a_query_can_be_limited_and_held_to_one_host() -> None:

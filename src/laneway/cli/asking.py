@@ -9,7 +9,7 @@ from laneway.cli.parameters import Asked
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.requests.alias import Aliases
 from laneway.domain.requests.flavor import parse_flavor
-from laneway.domain.requests.request import ClaimRequest, DeviceRequest
+from laneway.domain.requests.request import ClaimRequest, DeviceRequest, NumaPolicy
 from laneway.domain.requests.request_parser import parse_constraints, parse_request_json, parse_requests
 
 
@@ -22,7 +22,9 @@ def claim_on(host: LocalHost, settings: Settings, asked: Asked, claim: str) -> C
     if asked.ports:
         from laneway.port_bootstrap import requests_of_ports  # noqa: PLC0415 - most claims have no ports
 
-        ports = requests_of_ports(source_of(settings), host.config, asked.ports, asked.consumer)
+        ports = requests_of_ports(
+            source_of(settings), host.config, asked.ports, asked.consumer, guest_policy=_guest_policy(asked)
+        )
     return claim_of(asked, claim, host.config.aliases, ports)
 
 
@@ -31,7 +33,8 @@ def claim_of(asked: Asked, claim: str, aliases: Aliases, ports: Sequence[DeviceR
 
     Raises LanewayError: usage where nothing is asked for, invalid_json, invalid_request, unknown_alias.
     """
-    requests = (*_by_alias(asked.flavors, aliases), *_in_full(asked.requests, aliases), *ports)
+    policy = _guest_policy(asked)
+    requests = (*_by_alias(asked.flavors, aliases, policy), *_in_full(asked.requests, aliases, policy), *ports)
     if not requests:
         raise LanewayError(
             ErrorCode.USAGE,
@@ -48,13 +51,17 @@ def claim_of(asked: Asked, claim: str, aliases: Aliases, ports: Sequence[DeviceR
     )
 
 
-def _by_alias(flavors: Sequence[str], aliases: Aliases) -> tuple[DeviceRequest, ...]:
-    return parse_flavor(",".join(flavors), aliases) if flavors else ()
+def _guest_policy(asked: Asked) -> NumaPolicy | None:
+    return None if asked.numa_policy is None else NumaPolicy(asked.numa_policy)
 
 
-def _in_full(requests: Sequence[str], aliases: Aliases) -> tuple[DeviceRequest, ...]:
+def _by_alias(flavors: Sequence[str], aliases: Aliases, policy: NumaPolicy | None) -> tuple[DeviceRequest, ...]:
+    return parse_flavor(",".join(flavors), aliases, guest_policy=policy) if flavors else ()
+
+
+def _in_full(requests: Sequence[str], aliases: Aliases, policy: NumaPolicy | None) -> tuple[DeviceRequest, ...]:
     values = [value for text in requests for value in parse_request_json(text)]
-    return parse_requests(values, aliases) if requests else ()
+    return parse_requests(values, aliases, guest_policy=policy) if requests else ()
 
 
 def _refuse_same_names(asked: Sequence[DeviceRequest]) -> None:

@@ -46,6 +46,7 @@ EXIT_STATUS: Mapping[ErrorCode, ExitStatus] = MappingProxyType(
         ErrorCode.NOT_OWNER: ExitStatus.NO,
         ErrorCode.NO_MOVE: ExitStatus.NO,
         ErrorCode.MOVE_IN_PROGRESS: ExitStatus.NO,
+        ErrorCode.SAME_HOST: ExitStatus.NO,
         ErrorCode.NOT_MIGRATABLE: ExitStatus.NO,
         ErrorCode.UNKNOWN_DEVICE: ExitStatus.NO,
         ErrorCode.INVALID_STATUS: ExitStatus.NO,

@@ -69,6 +69,7 @@ class Asked:
     ports: Sequence[str]
     constraints: Sequence[str]
     numa_nodes: Sequence[int]
+    numa_policy: str | None
 
 
 _CLAIM_PARAMETERS = (
@@ -112,6 +113,11 @@ _CLAIM_PARAMETERS = (
         type=click.IntRange(min=0),
         metavar="N",
         help="A NUMA node of the host that the virtual machine uses; give each.",
+    ),
+    click.option(
+        "--numa-policy",
+        type=click.Choice(("legacy", "required", "preferred", "socket")),
+        help="How near its devices have to be, as its flavor or image says; it beats the policies of aliases.",
     ),
 )
 

@@ -15,7 +15,10 @@ from laneway.domain.tags import nearest_key
 
 SCENARIO_SCHEMA = "laneway.scenario/1"
 
-_CLAIM_KEYS = frozenset({"consumer", "claim", "guest_numa_nodes", "requests", "flavor", "ports", "constraints"})
+GUEST_POLICY_KEYS = ("flavor_numa_policy", "image_numa_policy")
+_CLAIM_KEYS = frozenset(
+    {"consumer", "claim", "guest_numa_nodes", "requests", "flavor", "ports", "constraints", *GUEST_POLICY_KEYS}
+)
 _CONFIG_KEYS = frozenset({"device_spec", "alias"})
 
 STEP_KEYS: Mapping[str, frozenset[str] | None] = {

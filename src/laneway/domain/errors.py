@@ -29,6 +29,7 @@ class ErrorCode(StrEnum):
     NOT_OWNER = "not_owner"
     NO_MOVE = "no_move"
     MOVE_IN_PROGRESS = "move_in_progress"
+    SAME_HOST = "same_host"
     NOT_MIGRATABLE = "not_migratable"
     UNKNOWN_DEVICE = "unknown_device"
     INVALID_STATUS = "invalid_status"

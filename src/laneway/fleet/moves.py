@@ -49,9 +49,10 @@ class Moves:
         """Claims on the destination what is to take the place of all that the consumer has on the source.
 
         ``source`` is None to unshelve. Without a request it is what was asked for when the old devices
-        were claimed. Raises as a claim does, LanewayError(not_migratable), LanewayError(move_in_progress)
-        and LanewayError(no_claim) where there is neither a request nor a device.
+        were claimed. Raises as a claim does, LanewayError(not_migratable), LanewayError(move_in_progress),
+        LanewayError(same_host), and LanewayError(no_claim) where there is neither a request nor a device.
         """
+        moves.require_other_host(kind, source, destination)
         with self._store.transactions({destination, source or destination}) as open_on:
             old = self._tracker(open_on, source or destination)
             new = old if source in (None, destination) else self._tracker(open_on, destination)

@@ -9,9 +9,12 @@ from laneway.interfaces.network import NetworkPort, NetworkService
 from laneway.network.ports import NEED_DEVICES, Port, VnicType, request_of
 
 
-def port_requests(service: NetworkService, ids: Sequence[str], consumer: str) -> tuple[DeviceRequest, ...]:
+def port_requests(
+    service: NetworkService, ids: Sequence[str], consumer: str, *, guest_policy: NumaPolicy | None = None
+) -> tuple[DeviceRequest, ...]:
     """The request for the device of each port, named as the port.
 
+    ``guest_policy`` is that of the guest's flavor or image, which a port's own beats.
     Raises LanewayError: unknown_port; port_in_use where it is a port of another VM; invalid_request where it needs
     no PCI device, not_supported where Cyborg chooses it; and as the service does.
     """
@@ -32,11 +35,11 @@ def port_requests(service: NetworkService, ids: Sequence[str], consumer: str) ->
             raise LanewayError(ErrorCode.PORT_IN_USE, message, {"port": one, "device_id": port.device_id})
         if port.network not in networks:
             networks[port.network] = service.physical_network(port.network)
-        requests.append(_request(port, networks[port.network]))
+        requests.append(_request(port, networks[port.network], guest_policy))
     return tuple(requests)
 
 
-def _request(port: NetworkPort, physical_network: str | None) -> DeviceRequest:
+def _request(port: NetworkPort, physical_network: str | None, guest_policy: NumaPolicy | None) -> DeviceRequest:
     policy = port.numa_policy
     wanted = Port(
         vnic_type=member_of(VnicType, port.vnic_type, f"port {port.id}: vnic_type"),
@@ -45,7 +48,7 @@ def _request(port: NetworkPort, physical_network: str | None) -> DeviceRequest:
         trusted=port.trusted,
         id=port.id,
     )
-    request = request_of(wanted, port.id)
+    request = request_of(wanted, port.id, guest_policy=guest_policy)
     if request is None:
         raise LanewayError(
             ErrorCode.INVALID_REQUEST,

@@ -8,14 +8,15 @@ from laneway.network.ports import Port, VnicType, request_of
 PORT_KEYS = ("vnic_type", "physical_network", "numa_policy", "trusted", "id")
 
 
-def parse_ports(value: object) -> tuple[DeviceRequest, ...]:
+def parse_ports(value: object, *, guest_policy: NumaPolicy | None = None) -> tuple[DeviceRequest, ...]:
     """The requests of a list of ports, named ``port-0``, ``port-1``, ... by their place in it.
 
+    ``guest_policy`` is that of flavor or image (rule C60).
     Raises MalformedRequestError for a wrong shape, LanewayError(invalid_request), and
     LanewayError(not_supported) for a port that is Cyborg's.
     """
     ports = [_port(item, f"ports[{number}]") for number, item in enumerate(list_of(value, "ports", "a list of ports"))]
-    requests = [request_of(port, f"port-{number}") for number, port in enumerate(ports)]
+    requests = [request_of(port, f"port-{number}", guest_policy=guest_policy) for number, port in enumerate(ports)]
     found = tuple(request for request in requests if request is not None)
     if not found:
         raise LanewayError(

@@ -4,7 +4,7 @@ Placement chooses the provider of each device, and the claim then takes devices 
 """
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from laneway.domain.address import PciAddress
@@ -71,12 +71,18 @@ def is_in_placement(request: DeviceRequest) -> bool:
 
 
 def candidate_query(
-    groups: Sequence[RequestGroup], *, root: str | None = None, limit: int | None = None, of_nova_only: bool = False
+    groups: Sequence[RequestGroup],
+    *,
+    root: str | None = None,
+    root_traits: Collection[str] = (),
+    limit: int | None = None,
+    of_nova_only: bool = False,
 ) -> tuple[tuple[str, str], ...]:
     """The query of allocation candidates that the groups make, to be added to what else a guest needs.
 
-    ``root`` is the uuid of the one host that may answer. ``of_nova_only`` leaves out the providers
-    of other services; every host has to report its owner by then (rule P12).
+    ``root`` is the uuid of the one host that may answer; ``root_traits`` are those that a host has to have
+    (``compute_traits.required_traits``). ``of_nova_only`` leaves out the providers of other services; every
+    host has to report its owner by then (rule P12).
     """
     query: list[tuple[str, str]] = []
     for group in groups:
@@ -89,8 +95,9 @@ def candidate_query(
             query.append((f"in_tree_{group.suffix}", root))
     if len(groups) > 1:
         query.append(("group_policy", "none"))  # isolate would spread VFs over PFs
-    if of_nova_only:
-        query.append(("root_required", OWNER_TRAIT))
+    of_root = sorted({*root_traits, OWNER_TRAIT} if of_nova_only else set(root_traits))
+    if of_root:
+        query.append(("root_required", ",".join(of_root)))
     if limit is not None:
         query.append(("limit", str(limit)))
     return tuple(query)

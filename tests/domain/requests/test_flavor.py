@@ -37,7 +37,7 @@ def test_flavors(text: str, requests: list[tuple[str, str, int]]) -> None:
 
 def test_the_policy_of_flavor_or_image_beats_the_alias() -> None:
     """Rule C60."""
-    [request] = parse_flavor("a:1", ALIASES, numa_policy=NumaPolicy.PREFERRED)
+    [request] = parse_flavor("a:1", ALIASES, guest_policy=NumaPolicy.PREFERRED)
     assert request.numa_policy is NumaPolicy.PREFERRED
 
 

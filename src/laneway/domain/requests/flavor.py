@@ -12,10 +12,10 @@ _COUNT = re.compile(r"0*[1-9][0-9]*")
 _MOST_DIGITS = 18
 
 
-def parse_flavor(text: str, aliases: Aliases, *, numa_policy: NumaPolicy | None = None) -> tuple[DeviceRequest, ...]:
+def parse_flavor(text: str, aliases: Aliases, *, guest_policy: NumaPolicy | None = None) -> tuple[DeviceRequest, ...]:
     """One request for each part of the text, named by its alias: ``gpu``, and ``gpu-2`` if repeated.
 
-    ``numa_policy`` is that of the flavor or image, which beats the alias's (rule C60). Raises
+    ``guest_policy`` is that of the flavor or image, which beats the alias's (rule C60). Raises
     LanewayError(invalid_request) for a wrong form and LanewayError(unknown_alias), both with the
     part that is meant.
     """
@@ -30,7 +30,7 @@ def parse_flavor(text: str, aliases: Aliases, *, numa_policy: NumaPolicy | None 
             name=unique,
             alternatives=alias.alternatives,
             count=count,
-            numa_policy=numa_policy or alias.numa_policy,
+            numa_policy=guest_policy or alias.numa_policy,
             alias=name,
         )
     return tuple(requests.values())

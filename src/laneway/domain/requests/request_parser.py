@@ -64,16 +64,19 @@ def parse_request_json(text: str) -> list[object]:
     return value if isinstance(value, list) else [value]
 
 
-def parse_requests(value: object, aliases: Aliases) -> tuple[DeviceRequest, ...]:
+def parse_requests(
+    value: object, aliases: Aliases, *, guest_policy: NumaPolicy | None = None
+) -> tuple[DeviceRequest, ...]:
     """The list ``requests``: at least one, each with a name of its own.
 
+    ``guest_policy`` is that of flavor or image: a request's own beats it, and it beats an alias's (rule C60).
     Raises MalformedRequestError for a wrong shape, LanewayError(unknown_alias), and
     LanewayError(invalid_request) for everything else.
     """
     requests: dict[str, DeviceRequest] = {}
     for number, item in enumerate(list_of(value, "requests", "a list of requests")):
         place = f"requests[{number}]"
-        request = _request(item, aliases, place)
+        request = _request(item, aliases, guest_policy, place)
         if request.name in requests:
             raise refused(f"{place}.name", request.name, "is the name of an earlier request; name each differently")
         requests[request.name] = request
@@ -112,7 +115,7 @@ def parse_guest_numa_nodes(value: object) -> frozenset[int]:
     return frozenset(nodes)
 
 
-def _request(value: object, aliases: Aliases, place: str) -> DeviceRequest:
+def _request(value: object, aliases: Aliases, guest_policy: NumaPolicy | None, place: str) -> DeviceRequest:
     content = object_of(value, place, REQUEST_KEYS)
     name = text_at(content, "name", place)
     if name is None or not name.strip():
@@ -123,7 +126,7 @@ def _request(value: object, aliases: Aliases, place: str) -> DeviceRequest:
         raise refused(place, dict(content), f"has {both}; give one of the two")
     alias = None if alias_name is None else aliases.named(alias_name.strip(), f"{place}.alias")
     alternatives = alias.alternatives if alias else _any_of(any_of, f"{place}.any_of")
-    default_policy = alias.numa_policy if alias else NumaPolicy.LEGACY
+    default_policy = guest_policy or (alias.numa_policy if alias else NumaPolicy.LEGACY)
     return DeviceRequest(
         name=name,
         alternatives=alternatives,

@@ -33,6 +33,16 @@ def origin_of(kind: MoveKind, host: str, source: HostView, consumer: str) -> Mov
     return MoveOrigin(kind=kind, host=host, devices=tuple(device.address for device in devices))
 
 
+def require_other_host(kind: MoveKind, source: str | None, destination: str) -> None:
+    """Raises LanewayError(same_host): a live migration and an evacuation leave their host, and nothing else need."""
+    if source == destination and kind in (MoveKind.LIVE, MoveKind.EVACUATION):
+        raise LanewayError(
+            ErrorCode.SAME_HOST,
+            f"the {kind} move is from {source} to itself; name another host, or resize on this one",
+            {"host": destination, "kind": str(kind)},
+        )
+
+
 def as_before(source: HostView, origin: MoveOrigin, consumer: str, claim: str) -> ClaimRequest:
     """The claim for what was asked for when the old devices were claimed.
 
