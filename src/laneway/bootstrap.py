@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -104,7 +105,8 @@ class LocalHost:
             return self._look_closely()
         admitted = dict(admit(report.inventory, report.specs).devices)
         census = Census(report.inventory.by_address)
-        meant = (*(row.recorded for row in quick.held.values()), *(block.function for block in quick.blocks.values()))
+        marks = chain.from_iterable(quick.blocks.values())
+        meant = (*(row.recorded for row in quick.held.values()), *(mark.function for mark in marks))
         if any(recorded is not None and displacement(recorded, census) for recorded in meant):
             return self._look_closely()
         held = {}

@@ -227,7 +227,7 @@ def test_what_cannot_be_done_is_refused_with_the_reason(
 
 def test_the_policy_of_the_guest_beats_that_of_an_alias(gpu_server: ExampleHost) -> None:
     """Rule C60."""
-    far = ("claim", "db-1", "--alias", "l40s:4", "--numa-node", "0", "--numa-policy")
+    far = ("claim", "db-1", "--alias", "l40s:4", "--numa-node", "1", "--numa-policy")
     assert gpu_server.run(*far, "required").status == 1
     assert gpu_server.run(*far, "preferred").status == 0
 

@@ -40,7 +40,7 @@ DIRTY = (str(Status.DIRTY), False)
 """Between a release and a cleaning that are done in one go."""
 WATCHED = (CARD, DISPLAY, SOUND, PF, FIRST_VF)
 _JOURNAL = ("begin", "step", "keep")
-_PLANE = ("prepared", "released", "cleaned", "block", "uncordon")
+_PLANE = ("prepared", "released", "cleaned", "block", "unblock")
 SPECS = ({"address": CARD, "cleaning": {"command": "scrub {address}"}}, {"address": "*"})
 
 Act = Callable[[ChangingHost], object]

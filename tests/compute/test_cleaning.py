@@ -80,6 +80,18 @@ def test_a_failed_cleaning_takes_the_device_out_of_use_until_it_works(dirty: Cal
     assert (host.status(CARD), host.look().blocked_by(at(CARD))) == (Status.AVAILABLE, ())
 
 
+def test_a_cordon_outlasts_a_cleaning_that_failed_and_then_worked(dirty: Callable[[object], ChangingHost]) -> None:
+    host = dirty(SCRUB)
+    host.cordon(CARD)
+    host.driver.fails = FAILS
+    clean(host.managed)
+    assert [reason.code for reason in host.look().blocked_by(at(CARD))] == ["cordoned", "cleaning_failed"]
+    assert clean(host.managed).of == (), "it is not tried again by itself"
+    host.driver.fails = None
+    assert clean(host.managed, [at(CARD)]).is_complete
+    assert [reason.code for reason in host.look().blocked_by(at(CARD))] == ["cordoned"]
+
+
 def test_a_cleaning_that_could_not_begin_is_tried_again(dirty: Callable[[object], ChangingHost]) -> None:
     host = dirty(SCRUB)
     host.driver.fails = LanewayError(ErrorCode.DEVICE_OPEN, "it is open")

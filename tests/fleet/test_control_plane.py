@@ -313,7 +313,7 @@ def test_every_change_leaves_a_line_that_says_who_did_what_and_when(synced: Flee
                 "claims": {"c1": {"consumer": "vm1", "devices": {"g": [CARD]}}},
             },
         ),
-        ("cordon", {"blocks": {OTHER: "cordoned"}}),
+        ("cordon", {"blocks": {OTHER: ["cordoned"]}}),
         ("uncordon", {"blocks": {OTHER: None}}),
         ("free", {"devices": {CARD: None}, "claims": {"c1": None}}),
     ]

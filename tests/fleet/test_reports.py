@@ -86,7 +86,7 @@ def test_a_new_boot_has_prepared_nothing_in_one_line_of_the_log(allocated: Fleet
 def test_what_laneway_blocks_is_stored_once(allocated: Fleet) -> None:
     for _ in range(3):
         allocated.plane.block("h1", at(CARD), FATAL_ERRORS, "its fatal errors rose from 0 to 2", "2")
-    assert [detail for action, detail in allocated.log() if action == "block"] == [{"blocks": {CARD: FATAL_ERRORS}}]
+    assert [detail for action, detail in allocated.log() if action == "block"] == [{"blocks": {CARD: [FATAL_ERRORS]}}]
     (reason,) = allocated.another_plane_over(booted("b1", card(CARD, "S1"))).look("h1").view.blocked_by(at(CARD))
     assert (reason.code, reason.detail) == (FATAL_ERRORS, "2")
 

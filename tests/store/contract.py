@@ -158,7 +158,7 @@ class StoreContract:
                     "claims": {"c1": {"consumer": "vm1", "devices": {"g": ["0000:3b:00.0"]}}},
                 },
             ),
-            (NOW + timedelta(seconds=1), "h1", ACTOR, "cordon", {"blocks": {"0000:3b:07.0": "cordoned"}}),
+            (NOW + timedelta(seconds=1), "h1", ACTOR, "cordon", {"blocks": {"0000:3b:07.0": ["cordoned"]}}),
             (NOW, "h1", ACTOR, "free", {"devices": {"0000:3b:00.0": None}, "claims": {"c1": None}}),
         ]
 

@@ -13,7 +13,7 @@ from laneway.domain.tracking.claim import ClaimRecord, Update
 from laneway.interfaces.network import BindingRecord
 
 NOW = datetime(2026, 12, 1, 9, 0, tzinfo=UTC)
-CORDON = BlockReason("cordoned", "cordoned by the operator", "fan is loud")
+CORDON = (BlockReason("cordoned", "cordoned by the operator", "fan is loud"),)
 
 
 def address(slot: int) -> PciAddress:

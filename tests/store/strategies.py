@@ -54,7 +54,7 @@ def values(hint: Any) -> st.SearchStrategy[Any]:
 
 DEVICES: st.SearchStrategy[PciDevice] = values(PciDevice)
 RECORDS: st.SearchStrategy[ClaimRecord] = values(ClaimRecord)
-BLOCKS: st.SearchStrategy[BlockReason] = values(BlockReason)
+BLOCKS: st.SearchStrategy[tuple[BlockReason, ...]] = st.lists(values(BlockReason), min_size=1, max_size=2).map(tuple)
 
 
 @st.composite

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, event
 
 from laneway.contracts.codec import encode
 from laneway.domain.cleaning import Cleaning, CleaningKind
+from laneway.domain.device import BlockReason
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.store import maintenance, migrate, revision
 from laneway.store.engine import for_writing
@@ -108,6 +109,26 @@ def test_cleanings_that_were_texts_are_values_after_the_upgrade(path: Path) -> N
     assert {(device.extra_info.vf_num, device.prepared, device.placeholders) for device in held.values()} == {
         (3, False, ())
     }
+
+
+def test_what_blocked_a_device_still_does_after_the_upgrade(path: Path) -> None:
+    engine = sqlite_engine(path)
+    with for_writing(engine).begin() as connection:
+        command.upgrade(config_of(connection), "0004")
+    engine.dispose()
+    failed = BlockReason("cleaning_failed", 'it said "no"', "it's \u00e4", gpu(1))
+    with closing(sqlite3.connect(path)) as old, old:
+        old.execute("INSERT INTO hosts (id, name, generation) VALUES (1, 'h1', 0)")
+        old.execute(
+            "INSERT INTO blocks (host_id, address, code, message) VALUES (1, ?, 'cordoned', 'loud')", (str(address(0)),)
+        )
+        old.execute(
+            "INSERT INTO blocks (host_id, address, code, message, detail, function) VALUES (1, ?, ?, ?, ?, ?)",
+            (str(address(1)), failed.code, failed.message, failed.detail, encode(gpu(1)).decode()),
+        )
+    maintenance.upgrade(path)
+    with open_store(path) as store:
+        assert store.read("h1").blocks == {address(0): (BlockReason("cordoned", "loud"),), address(1): (failed,)}
 
 
 @pytest.fixture

@@ -43,8 +43,11 @@ def shown(state: HostState) -> QuickState:
             for address, device in state.held.items()
         },
         {
-            address: replace(block, function=None if block.function is None else identifying(block.function))
-            for address, block in state.blocks.items()
+            address: tuple(
+                replace(reason, function=None if reason.function is None else identifying(reason.function))
+                for reason in reasons
+            )
+            for address, reasons in state.blocks.items()
         },
         state.boot_id,
         min((record.expires_at for record in state.claims.values() if record.expires_at is not None), default=None),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from laneway.domain.address import PciAddress
-from laneway.domain.device import PciDevice, Status
+from laneway.domain.device import BlockReason, PciDevice, Status
 from laneway.domain.errors import LanewayError
 from laneway.domain.tracking.claim import Update
 from laneway.interfaces.store import Store
@@ -40,7 +40,8 @@ def held(draw: st.DrawFn) -> dict[PciAddress, PciDevice | None]:
     return {address(slot): changed}
 
 
-MARKS = st.builds(lambda slot: replace(CORDON, function=gpu(slot)), SLOTS) | st.just(CORDON)
+FAILED = BlockReason("cleaning_failed", "its cleaning failed")
+MARKS = st.builds(lambda slot: (replace(FAILED, function=gpu(slot)), *CORDON), SLOTS) | st.just(CORDON)
 UPDATES = st.builds(
     Update,
     held=held() | st.just({}),

@@ -9,6 +9,7 @@ from laneway.domain.address import PciAddress
 from laneway.domain.cleaning import Cleaning, CleaningKind
 from laneway.domain.device import PciDevice, Status
 from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.tracking.blocking import CLEANING_FAILED
 from laneway.domain.tracking.displacement import refuse_displaced
 from laneway.domain.tracking.host_view import HostView
 from laneway.interfaces.host_changes import Clean
@@ -53,7 +54,7 @@ def clean_one(host: ManagedHost, view: HostView, device: PciDevice) -> Change:
         block_after_cleaning(host, address, error)
         return Change(address=address, error=error)
     if has_failed_cleaning(view, address):
-        host.plane.uncordon(host.name, address)
+        host.plane.unblock(host.name, address, CLEANING_FAILED)
     return Change(address=address, steps=steps)
 
 

@@ -12,14 +12,11 @@ RESET = "reset"
 
 def waits_for_somebody(view: HostView, address: PciAddress) -> bool:
     """Whether something failed with the device, so that it is let be. An operator's cordon is only against claims."""
-    mark = view.marks.get(address)
-    return mark is not None and mark.code in OWN_CORDONS
+    return any(mark.code in OWN_CORDONS for mark in view.marks.get(address, ()))
 
 
 def has_failed_cleaning(view: HostView, address: PciAddress) -> bool:
-    """Whether the device is blocked for no other reason than a cleaning that failed."""
-    mark = view.marks.get(address)
-    return mark is not None and mark.code == CLEANING_FAILED
+    return any(mark.code == CLEANING_FAILED for mark in view.marks.get(address, ()))
 
 
 def block_after_release(host: ManagedHost, address: PciAddress, error: LanewayError) -> None:

@@ -148,8 +148,12 @@ class ControlPlane:
         return self._change(host, "cordon", lambda tracker: tracker.cordon(address, reason))
 
     def uncordon(self, host: str, address: PciAddress) -> Outcome:
-        """Offers a cordoned device again. Raises LanewayError(unknown_device)."""
+        """Offers a device again that was cordoned or blocked. Raises LanewayError(unknown_device)."""
         return self._change(host, "uncordon", lambda tracker: tracker.uncordon(address))
+
+    def unblock(self, host: str, address: PciAddress, code: str) -> Outcome:
+        """Lifts what ``block`` did for this reason."""
+        return self._change(host, "unblock", lambda tracker: tracker.unblock(address, code))
 
     def prepared(self, host: str, address: PciAddress, placeholders: Sequence[PciFunction] = ()) -> Outcome:
         """The host gave an allocated device out of its hands, for the guest; ``placeholders`` are the VFs of a PF.

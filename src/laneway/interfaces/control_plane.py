@@ -57,5 +57,5 @@ class ControlPlane(Protocol):
         Raises LanewayError(unknown_device).
         """
 
-    def uncordon(self, host: str, address: PciAddress) -> SyncOutcome:
-        """Lifts that, and what an operator cordoned. Raises LanewayError(unknown_device)."""
+    def unblock(self, host: str, address: PciAddress, code: str) -> SyncOutcome:
+        """Lifts what ``block`` did for this reason; another one, and an operator's cordon, stay."""

@@ -5,7 +5,7 @@ Imports nothing that is slow: the quick read asks it too.
 
 from laneway.domain.errors import ErrorCode, LanewayError
 
-REVISIONS = ("0001", "0002", "0003", "0004")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005")
 """All revisions in ``migrations/versions``, the newest last."""
 
 HEAD = REVISIONS[-1]

@@ -64,12 +64,8 @@ def claim_of(row: Row[Any]) -> ClaimRecord:
     )
 
 
-def block_values(block: BlockReason) -> Values:
-    return {"code": block.code, "message": block.message, "detail": block.detail, "function": block.function}
-
-
-def block_of(row: Row[Any]) -> BlockReason:
-    return BlockReason(code=row.code, message=row.message, detail=row.detail, function=row.function)
+def block_values(reasons: tuple[BlockReason, ...]) -> Values:
+    return {"reasons": reasons}
 
 
 def binding_record_values(record: BindingRecord) -> Values:

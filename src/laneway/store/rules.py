@@ -38,7 +38,10 @@ def audit_detail(update: Update) -> dict[str, object]:
             }
             for claim, record in update.claims.items()
         },
-        "blocks": {str(address): block and block.code for address, block in update.blocks.items()},
+        "blocks": {
+            str(address): None if reasons is None else [reason.code for reason in reasons]
+            for address, reasons in update.blocks.items()
+        },
     }
     told: dict[str, object] = {name: changes for name, changes in parts.items() if changes}
     return told | ({"boot_id": update.boot_id} if update.boot_id else {})

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Boolean, Column, ForeignKey, Integer, MetaData, PrimaryKeyConstraint, Table, Text, false
 
 from laneway.domain.address import PciAddress
-from laneway.domain.device import ExtraInfo
+from laneway.domain.device import BlockReason, ExtraInfo
 from laneway.domain.inventory import PciFunction
 from laneway.domain.requests.request import ClaimRequest
 from laneway.domain.tracking.claim import MoveOrigin
@@ -78,10 +78,7 @@ BLOCKS = Table(
     METADATA,
     _host_id(),
     Column("address", AddressText, nullable=False),
-    Column("code", Text, nullable=False),
-    Column("message", Text, nullable=False),
-    Column("detail", Text),
-    Column("function", JsonText(PciFunction | None), nullable=False, server_default="null"),
+    Column("reasons", JsonText(tuple[BlockReason, ...]), nullable=False),
     PrimaryKeyConstraint("host_id", "address"),
 )
 

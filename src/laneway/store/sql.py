@@ -17,7 +17,6 @@ from laneway.store.rows import (
     Values,
     binding_record_of,
     binding_record_values,
-    block_of,
     block_values,
     claim_of,
     claim_values,
@@ -157,7 +156,7 @@ def _state(connection: Connection, host: str) -> HostState:
     return HostState(
         held={row.address: device_of(row) for row in rows(DEVICES)},
         claims={row.claim: claim_of(row) for row in rows(CLAIMS)},
-        blocks={row.address: block_of(row) for row in rows(BLOCKS)},
+        blocks={row.address: row.reasons for row in rows(BLOCKS)},
         boot_id=found.boot_id,
     )
 

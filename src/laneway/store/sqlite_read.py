@@ -42,7 +42,7 @@ class QuickState(NamedTuple):
     """What the store holds of a host, without the claims and the devices' facts."""
 
     held: Mapping[PciAddress, HeldRow]
-    blocks: Mapping[PciAddress, BlockReason]
+    blocks: Mapping[PciAddress, tuple[BlockReason, ...]]
     boot_id: str | None
     next_expiry: datetime | None
     """When the first claim ends that is not allocated by then; None where none does."""
@@ -112,9 +112,7 @@ def _read(connection: sqlite3.Connection, host_id: int) -> QuickState:
         (host_id,),
     )
     (expiry,) = connection.execute("SELECT min(expires_at) FROM claims WHERE host_id = ?", (host_id,)).fetchone()
-    blocks = connection.execute(
-        "SELECT address, code, message, detail, function FROM blocks WHERE host_id = ?", (host_id,)
-    )
+    blocks = connection.execute("SELECT address, reasons FROM blocks WHERE host_id = ?", (host_id,))
     return QuickState(
         {
             PciAddress.parse(address): HeldRow(
@@ -129,15 +127,16 @@ def _read(connection: sqlite3.Connection, host_id: int) -> QuickState:
             )
             for address, status, attach, consumer, claim, request, entry, prepared, function in held
         },
-        {
-            PciAddress.parse(address): BlockReason(
-                code, message, detail, None if function == "null" else _recorded(json.loads(function))
-            )
-            for address, code, message, detail, function in blocks
-        },
+        {PciAddress.parse(address): tuple(map(_reason, json.loads(reasons))) for address, reasons in blocks},
         boot_id,
         None if expiry is None else datetime.fromisoformat(expiry).replace(tzinfo=UTC),
     )
+
+
+def _reason(stored: Mapping[str, Any]) -> BlockReason:
+    function = stored.get("function")
+    recorded = None if function is None else _recorded(function)
+    return BlockReason(stored["code"], stored["message"], stored.get("detail"), recorded)
 
 
 def _recorded(facts: Mapping[str, Any]) -> PciFunction:

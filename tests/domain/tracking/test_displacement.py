@@ -289,7 +289,7 @@ def test_cordons_of_two_cards_that_changed_places_change_too() -> None:
     host = tracker(card(A, 1, "S1"), card(B, 2, "S2"))
     do(host, lambda tracked: tracked.cordon(at(A), "one"), lambda tracked: tracked.cordon(at(B), "two"))
     host = seen(host, card(A, 1, "S2"), card(B, 2, "S1"), boot="b2")
-    assert [host.view.marks[at(address)].detail for address in (A, B)] == ["two", "one"]
+    assert [host.view.marks[at(address)][0].detail for address in (A, B)] == ["two", "one"]
 
 
 def test_a_cordon_of_what_is_gone_stays_where_it_was() -> None:
@@ -305,7 +305,7 @@ def test_a_cordon_does_not_drive_out_that_of_a_device_that_stays() -> None:
     host = tracker(card(A, 1, "S1"), card(B, 2))
     do(host, lambda tracked: tracked.cordon(at(A), "one"), lambda tracked: tracked.cordon(at(B), "two"))
     host = seen(host, replace(card(B, 1, "S1"), path=None), boot="b2")
-    assert host.view.marks[at(B)].detail == "two"
+    assert host.view.marks[at(B)][0].detail == "two"
     assert offered(host) == 0
 
 

@@ -231,6 +231,26 @@ def test_a_cordoned_device_is_not_offered_and_its_owner_keeps_it() -> None:
     assert take(host, "vm2") == [OTHER]
 
 
+def test_a_device_may_be_blocked_for_several_reasons_and_each_is_lifted_alone() -> None:
+    """What Laneway found wrong, and found right again, says nothing of why an operator cordoned the device."""
+    host = tracker(function(CARD))
+    host.apply(host.cordon(at(CARD), "smells burnt"))
+    for message in ("its cleaning failed", "its cleaning failed again"):
+        host.apply(host.block(at(CARD), "cleaning_failed", message))
+    host.apply(host.block(at(CARD), "fatal_errors", "its link fails"))
+    assert host.block(at(CARD), "fatal_errors", "its link fails").is_empty
+    assert [reason.message for reason in host.view.blocked_by(at(CARD))] == [
+        "cordoned by an operator: smells burnt",
+        "its cleaning failed again",
+        "its link fails",
+    ]
+    host.apply(host.unblock(at(CARD), "cleaning_failed"))
+    assert blocks(host) == {CARD: ["cordoned", "fatal_errors"]}
+    assert host.unblock(at(CARD), "cleaning_failed").is_empty
+    host.apply(host.uncordon(at(CARD)))
+    assert host.state.blocks == {}
+
+
 def test_a_second_claim_of_a_consumer_adds_to_the_first() -> None:
     """Rule D22."""
     host = tracker(*CARDS)

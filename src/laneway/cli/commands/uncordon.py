@@ -11,7 +11,10 @@ from laneway.domain.address import PciAddress
 @laneway_command("uncordon", Example("laneway uncordon 0000:3b:00.0", "The card has been replaced"))
 @click.argument("device", type=address, metavar="ADDRESS")
 def command(settings: Settings, device: PciAddress) -> int:
-    """Let a cordoned device be claimed again; also one whose cleaning failed."""
+    """Let a cordoned device be claimed again; also one that Laneway itself blocked, for whatever reasons.
+
+    The record of a freed device is forgotten where another has been put in its place.
+    """
     from functools import partial
 
     from laneway.cli.deciding import decide

@@ -56,14 +56,14 @@ class Update:
     """What one operation changes, as values: nothing is changed until the tracker applies it.
 
     ``held`` are devices whose own status is not available (claimed, allocated, releasing, dirty):
-    what a store has to keep. A value of None removes the record. ``blocks`` likewise (cordons by
-    address, those of Laneway itself too), ``claims`` by claim id. ``boot_id`` is the boot that the
+    what a store has to keep. A value of None removes the record. ``blocks`` likewise (all
+    cordons of an address, those of Laneway itself too), ``claims`` by claim id. ``boot_id`` is the boot that the
     host is in from now on; None leaves what is known of that.
     """
 
     held: Mapping[PciAddress, PciDevice | None] = field(default_factory=dict)
     claims: Mapping[str, ClaimRecord | None] = field(default_factory=dict)
-    blocks: Mapping[PciAddress, BlockReason | None] = field(default_factory=dict)
+    blocks: Mapping[PciAddress, tuple[BlockReason, ...] | None] = field(default_factory=dict)
     boot_id: str | None = None
 
     @property
@@ -77,7 +77,7 @@ class HostState:
 
     held: Mapping[PciAddress, PciDevice] = field(default_factory=dict)
     claims: Mapping[str, ClaimRecord] = field(default_factory=dict)
-    blocks: Mapping[PciAddress, BlockReason] = field(default_factory=dict)
+    blocks: Mapping[PciAddress, tuple[BlockReason, ...]] = field(default_factory=dict)
     boot_id: str | None = None
 
 

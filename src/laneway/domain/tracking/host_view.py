@@ -120,7 +120,7 @@ class HostView:
         return self._claims
 
     @property
-    def marks(self) -> Mapping[PciAddress, BlockReason]:
+    def marks(self) -> Mapping[PciAddress, tuple[BlockReason, ...]]:
         """What an operator or a failed cleaning blocks, whatever the facts say."""
         return self._marks
 
@@ -271,9 +271,11 @@ class HostView:
             self.index.place(cohort)
 
     def _own_blocks(self, address: PciAddress) -> tuple[BlockReason, ...]:
-        reasons = (*self._host_blocks.get(address, ()), *self._displaced_blocks.get(address, ()))
-        if address in self._marks:
-            reasons = (*reasons, self._marks[address])
+        reasons = (
+            *self._host_blocks.get(address, ()),
+            *self._displaced_blocks.get(address, ()),
+            *self._marks.get(address, ()),
+        )
         if self._opened and address not in self._held:
             reasons = (*reasons, *opened_blocks(address, self._opened, self._held, self._taken_along(address)))
         return reasons

@@ -11,7 +11,8 @@ from laneway.domain.inventory import PciFunction
 from laneway.domain.tracking.claim import Update
 from laneway.domain.tracking.host_view import HostView
 
-_Record = TypeVar("_Record", PciDevice, BlockReason)
+_Marks = tuple[BlockReason, ...]
+_Record = TypeVar("_Record", PciDevice, _Marks)
 
 
 def settle(view: HostView) -> Update:
@@ -30,7 +31,7 @@ def settle(view: HostView) -> Update:
     now = view.report.inventory.boot_id
     return Update(
         held=_changes(state.held, _moved(held, moved, _with_device)),
-        blocks=_changes(state.blocks, _moved(state.blocks, _moved_marks(view), _with_mark)),
+        blocks=_changes(state.blocks, _moved(state.blocks, _moved_marks(view), _with_marks)),
         boot_id=now if now != state.boot_id else None,
     )
 
@@ -55,20 +56,27 @@ def _found(view: HostView, address: PciAddress) -> PciFunction | None:
 
 
 def _moved_marks(view: HostView) -> dict[PciAddress, PciFunction]:
+    """Where the marks of an address go: to one place, all of them, or they stay."""
     moved = {}
-    for address, reason in view.marks.items():
-        displaced = None if reason.function is None else view.displacement_of(reason.function)
-        if displaced is not None and len(displaced.found) == 1:
-            moved[address] = displaced.found[0]
+    for address, reasons in view.marks.items():
+        places = {_place(view, reason) for reason in reasons}
+        place = places.pop()
+        if place is not None and not places:
+            moved[address] = place
     return moved
+
+
+def _place(view: HostView, reason: BlockReason) -> PciFunction | None:
+    displaced = None if reason.function is None else view.displacement_of(reason.function)
+    return displaced.found[0] if displaced is not None and len(displaced.found) == 1 else None
 
 
 def _with_device(device: PciDevice, found: PciFunction) -> PciDevice:
     return replace(device, function=found, placeholders=(), displaced=None)
 
 
-def _with_mark(reason: BlockReason, found: PciFunction) -> BlockReason:
-    return replace(reason, function=identifying(found))
+def _with_marks(reasons: _Marks, found: PciFunction) -> _Marks:
+    return tuple(replace(reason, function=identifying(found)) for reason in reasons)
 
 
 def _moved(

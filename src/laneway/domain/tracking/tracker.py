@@ -209,8 +209,14 @@ class PciDeviceTracker:
         """
         return self._marked(address, BlockReason(code, message, detail))
 
+    def unblock(self, address: PciAddress, code: str) -> Update:
+        """Lifts what ``block`` put on the device for this reason; any other stays."""
+        marks = self.view.marks.get(address, ())
+        left = tuple(reason for reason in marks if reason.code != code)
+        return Update() if left == marks else Update(blocks={address: left or None})
+
     def uncordon(self, address: PciAddress) -> Update:
-        """Lifts what was put on the device by ``cordon`` or by ``block``.
+        """Lifts all that was put on the device by ``cordon`` and by ``block``.
 
         A freed device that is nowhere on the host, while another stands at its address, is forgotten.
         Raises LanewayError(unknown_device).
@@ -347,7 +353,9 @@ class PciDeviceTracker:
 
     def _marked(self, address: PciAddress, reason: BlockReason) -> Update:
         reason = replace(reason, function=identifying(self._tracked(address).function))
-        return Update() if self.view.marks.get(address) == reason else Update(blocks={address: reason})
+        marks = self.view.marks.get(address, ())
+        others = tuple(mark for mark in marks if mark.code != reason.code)
+        return Update() if reason in marks else Update(blocks={address: (*others, reason)})
 
 
 def _needs_cleaning(device: PciDevice) -> bool:
