@@ -10,7 +10,7 @@ PIP_COMPILE := CUSTOM_COMPILE_COMMAND="make requirements" $(BIN)/pip-compile --q
 CLEAN_ENV := env -u LANEWAY_CONFIG
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-libvirt test-openstack test-nova test-vm demo bench lint format requirements clean
+.PHONY: help run test test-libvirt test-openstack test-nova test-vm test-wine demo bench lint format requirements clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24

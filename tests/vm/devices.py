@@ -31,23 +31,22 @@ DEVICES = Path("/sys/bus/pci/devices")
 
 
 def settle() -> None:
-    """Waits until udev has handled what the kernel told it."""
-    output_of("udevadm", "settle", "--timeout=120")
+    """Waits until udev has handled what the kernel told it.
+
+    It may say so before it has heard of the interfaces that come of a new driver, whose names it changes.
+    """
+    for _ in range(1000):
+        output_of("udevadm", "settle", "--timeout=120")
+        unnamed = list(DEVICES.glob("*/net/eth*"))
+        if not unnamed:
+            return
+    raise AssertionError(f"udev has not named {unnamed}")
 
 
 def make_vfs(pf: str, count: int) -> None:
-    """VFs with all that comes of them.
-
-    udev loads their driver for the first of them, and may say that it has settled before it has heard of the interfaces
-    that came of that, whose names it changes.
-    """
+    """VFs with all that comes of them."""
     (DEVICES / pf / "sriov_numvfs").write_text(f"{count}\n")
     settle()
-    for _ in range(1000):
-        if not list((DEVICES / pf).glob("virtfn*/net/eth*")):
-            return
-        settle()
-    raise AssertionError(f"udev has not named the interfaces of the VFs of {pf}")
 
 
 def driver_of(address: str) -> str | None:

@@ -10,7 +10,7 @@ from laneway.domain.inventory import Inventory, PciFunction
 from laneway.hosts.linux import LinuxHostDriver
 from vm.commands import Laneway
 from vm.daemons import start_libvirtd, stop_libvirtd
-from vm.devices import DEVICES, NIC_PF, NIC_VFS, NVME_PF, NVME_VFS, make_vfs
+from vm.devices import DEVICES, NIC_PF, NIC_VFS, NVME_PF, NVME_VFS, make_vfs, settle
 from vm.monitor import Monitor
 
 
@@ -25,6 +25,7 @@ def vfs() -> None:
 @pytest.fixture(scope="module")
 def inventory(vfs: None) -> Inventory:
     """The host as it is at rest; what a driver makes anew, such as the interface of a VF, is another each time."""
+    settle()
     return LinuxHostDriver().discover()
 
 
