@@ -12,7 +12,7 @@ from hosts.linux.changes.kernels import CARD
 from laneway.compute.preparing import prepare
 from store.programs import output_of
 
-RECORDED = 89
+RECORDED = 95
 """How many points there are, and no fewer may be hit. Whoever saves writes on purpose records the new number."""
 
 

@@ -1,8 +1,10 @@
 """How many VFs a PF has: who may change it, and what of it survives a boot."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,11 +12,14 @@ from compute.changing_host import ChangingHost
 from domain.hosts import at
 from hosts.linux.changes.kernels import CARD, FIRST_VF, PF
 from hosts.linux.fake_kernel import FakeKernel
+from laneway.compute.host_changer import HostChanger
 from laneway.compute.preparing import prepare
 from laneway.compute.upkeep import keep_up
 from laneway.compute.vf_counts import pfs_of, restore_vf_counts, set_vf_count
+from laneway.compute.withholding import withheld
 from laneway.domain.address import PciAddress
 from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.fleet.control_plane import ControlPlane
 
 PF_ADDRESS = at(PF)
 NO_VFS = {"address": "0000:22:00.0"}
@@ -91,6 +96,52 @@ def test_what_is_claimed_is_never_taken_away(host: ChangingHost) -> None:
     assert error.code is ErrorCode.VFS_IN_THE_WAY
     assert f"its VF {FIRST_VF} is held by vm" in error.message
     assert set_vf_count(host.managed, PF_ADDRESS, 2).steps == (), "as many as there are harms nobody"
+
+
+def test_nobody_claims_a_vf_that_is_about_to_go(host: ChangingHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    set_vf_count(host.managed, PF_ADDRESS, 2)
+    refused = []
+
+    def claim_first(*arguments: Any) -> Any:
+        with pytest.raises(LanewayError) as caught:
+            host.claim("vm", FIRST_VF)
+        refused.append(caught.value)
+        return apply(*arguments)
+
+    apply = HostChanger.apply
+    monkeypatch.setattr(HostChanger, "apply", claim_first)
+    set_vf_count(host.managed, PF_ADDRESS, 1)
+    assert [error.code for error in refused] == [ErrorCode.DOES_NOT_FIT]
+    assert count(host) == "1"
+    monkeypatch.undo()
+    host.claim("vm", FIRST_VF)
+
+
+def test_a_claim_made_in_the_last_moment_keeps_its_vf(host: ChangingHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the VFs are withheld from others."""
+    set_vf_count(host.managed, PF_ADDRESS, 2)
+    block = ControlPlane.block
+
+    def claim_first(*arguments: Any) -> Any:
+        monkeypatch.undo()
+        host.claim("vm", FIRST_VF, allocate=False)
+        return block(*arguments)
+
+    monkeypatch.setattr(ControlPlane, "block", claim_first)
+    assert refusal(host).code is ErrorCode.VFS_IN_THE_WAY
+    assert count(host) == "2"
+    assert host.look().state.blocks == {}
+
+
+def test_what_was_withheld_by_a_process_that_ended_is_offered_again(host: ChangingHost) -> None:
+    host.look()
+    with suppress(KeyboardInterrupt), withheld(host.managed.plane, host.managed.name, PF_ADDRESS, [PF_ADDRESS]):
+        assert [reason.code for reason in host.look().blocked_by(PF_ADDRESS)] == ["changing_vfs"]
+        with host.managed.changing() as view:
+            assert view.blocked_by(PF_ADDRESS) == ()
+            assert view.state.blocks == {}
+        raise KeyboardInterrupt
+    assert host.look().state.blocks == {}
 
 
 def test_a_vf_on_its_way_back_is_in_the_way_too(host: ChangingHost) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from laneway.compute.host_changer import HostChanger
 from laneway.compute.taken import half_taken, in_boot, prepared_now, release_of, with_drivers, without_prepared
+from laneway.compute.withholding import end_withholding
 from laneway.domain.address import PciAddress
 from laneway.domain.device import PciDevice, Status
 from laneway.domain.errors import LanewayError
@@ -46,6 +47,8 @@ class ManagedHost:
     def settled(self) -> HostView:
         """The host as it is, after journal and control plane were brought to agree on it."""
         view = self.look()
+        if end_withholding(self.plane, self.name, view):
+            view = self.look()
         self.changer.remember(in_boot(self.journal.state(), view.report.inventory.boot_id))
         self._give_back_to(view)
         found = disagreement(self.journal.state(), view)

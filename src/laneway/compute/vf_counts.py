@@ -5,6 +5,7 @@ from dataclasses import replace
 from laneway.compute.host_changer import HostChanger
 from laneway.compute.managed_host import ManagedHost
 from laneway.compute.taken import without_taken
+from laneway.compute.withholding import withheld
 from laneway.contracts.changes import Change
 from laneway.contracts.vfs import PfVfs
 from laneway.domain.address import PciAddress
@@ -52,21 +53,38 @@ def set_vf_count(
         if not count and _is_of_another(state, view, address):
             host.changer.remember(_without(state, address))
             return Change(address=address, note="the PF that had VFs there is gone, and is forgotten")
-        action = _action(view, address, count, autoprobe)
-        pf = view.report.inventory.by_address[address]
-
-        def with_count(state: JournalState) -> JournalState:
-            if pf.sriov is not None and pf.sriov.num_vfs != count:
-                state = without_taken(state, [vf.address for vf in view.report.inventory.vfs_of(address)])
-            if not count:
-                return _without(state, address)
-            boot_id = view.report.inventory.boot_id
-            kept = VfCount(recorded=pf, count=count, autoprobe=action.autoprobe, boot_id=boot_id)
-            return replace(state, vf_counts={**state.vf_counts, address: kept})
-
-        steps = host.changer.apply(action, with_count)
+        _action(view, address, count, autoprobe)
+        with withheld(host.plane, host.name, address, _offered(view, address, count)):
+            change = _change(host, address, count, autoprobe)
         host.look()
-        return Change(address=address, steps=steps)
+        return change
+
+
+def _change(host: ManagedHost, address: PciAddress, count: int, autoprobe: bool | None) -> Change:
+    """Changes it, on the host as it is now that nobody claims its devices any more."""
+    view = host.look()
+    action = _action(view, address, count, autoprobe)
+    pf = view.report.inventory.by_address[address]
+
+    def with_count(state: JournalState) -> JournalState:
+        if pf.sriov is not None and pf.sriov.num_vfs != count:
+            state = without_taken(state, [vf.address for vf in view.report.inventory.vfs_of(address)])
+        if not count:
+            return _without(state, address)
+        boot_id = view.report.inventory.boot_id
+        kept = VfCount(recorded=pf, count=count, autoprobe=action.autoprobe, boot_id=boot_id)
+        return replace(state, vf_counts={**state.vf_counts, address: kept})
+
+    return Change(address=address, steps=host.changer.apply(action, with_count))
+
+
+def _offered(view: HostView, address: PciAddress, count: int) -> list[PciAddress]:
+    """The PF and its VFs, as far as they are offered and another number of VFs concerns them."""
+    pf = view.report.inventory.by_address[address]
+    if pf.sriov is None or pf.sriov.num_vfs == count:
+        return []
+    vfs = view.report.inventory.vfs_of(address)
+    return [one.address for one in (pf, *vfs) if view.is_admitted(one.address)]
 
 
 def _is_of_another(state: JournalState, view: HostView, address: PciAddress) -> bool:

@@ -20,6 +20,8 @@ CLEANING_FAILED = "cleaning_failed"
 RESET_FAILED = "reset_failed"
 FATAL_ERRORS = "fatal_errors"
 NOT_RESPONDING = "not_responding"
+CHANGING_VFS = "changing_vfs"
+"""For the moment: VFs come and go."""
 OWN_CORDONS = frozenset({CLEANING_FAILED, RESET_FAILED, FATAL_ERRORS, NOT_RESPONDING})
 """Why Laneway itself takes a device out of use, until an operator uncordons it."""
 
