@@ -243,8 +243,24 @@ def test_claims_are_listed(gpu_server: ExampleHost) -> None:
     assert document["claims"][0]["guest_numa_nodes"] == [0]
     assert document["claims"][0]["expires_at"] is not None
     assert document["claims"][1]["expires_at"] is None
+    assert [claim["overdue"] for claim in document["claims"]] == [False, False]
     assert len(document["devices"]) == 4
     assert len(gpu_server.run("claims").out.splitlines()) == 5
+
+
+def test_a_claim_whose_time_is_over_is_overdue_as_long_as_it_is_there(
+    gpu_server: ExampleHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpu_server.run(*TWO_WITH_NIC, "--ttl", "1h30m")
+    snapshot = gpu_server.folder / "host.json"
+    host = json.loads(snapshot.read_text())
+    (held,) = (one for one in host["functions"] if one["address"] == L40S)
+    held["opened_by"] = [{"pid": 4711, "name": "qemu-system-x86_64"}]
+    snapshot.write_text(json.dumps(host))
+    later = bootstrap.now() + timedelta(hours=2)
+    monkeypatch.setattr(bootstrap, "now", lambda: later)
+    assert [claim["overdue"] for claim in gpu_server.json("claims", "claims")["claims"]] == [True]
+    assert "overdue" in gpu_server.run("claims").out
 
 
 def test_the_claims_of_one_consumer_are_listed(gpu_server: ExampleHost) -> None:

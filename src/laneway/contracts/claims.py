@@ -1,6 +1,7 @@
 """The JSON contract ``laneway.claims/1``: what is held on a host."""
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 
 from laneway.contracts.answer import Json, devices_json
 from laneway.domain.device import PciDevice
@@ -9,7 +10,7 @@ from laneway.domain.tracking.claim import ClaimRecord
 CLAIMS_SCHEMA = "laneway.claims/1"
 
 
-def claims_document(host: str, held: Iterable[PciDevice], claims: Mapping[str, ClaimRecord]) -> Json:
+def claims_document(host: str, held: Iterable[PciDevice], claims: Mapping[str, ClaimRecord], now: datetime) -> Json:
     """The held devices by address, and the claims that hold them, by consumer and id."""
     devices = sorted(held, key=lambda device: device.address)
     ids = {device.claim for device in devices if device.claim is not None}
@@ -17,7 +18,7 @@ def claims_document(host: str, held: Iterable[PciDevice], claims: Mapping[str, C
     return {
         "schema": CLAIMS_SCHEMA,
         "host": host,
-        "claims": [_claim_json(record) for record in sorted(records, key=_by_consumer)],
+        "claims": [_claim_json(record, now) for record in sorted(records, key=_by_consumer)],
         "devices": [_device_json(device) for device in devices],
     }
 
@@ -26,7 +27,7 @@ def _by_consumer(record: ClaimRecord) -> tuple[str, str]:
     return record.request.consumer, record.request.claim
 
 
-def _claim_json(record: ClaimRecord) -> Json:
+def _claim_json(record: ClaimRecord, now: datetime) -> Json:
     return {
         "claim": record.request.claim,
         "consumer": record.request.consumer,
@@ -34,6 +35,7 @@ def _claim_json(record: ClaimRecord) -> Json:
         "proven_best": record.proven_best,
         "guest_numa_nodes": sorted(record.request.guest_numa_nodes),
         "expires_at": None if record.expires_at is None else record.expires_at.isoformat(),
+        "overdue": record.is_overdue(now),
     }
 
 

@@ -1,6 +1,6 @@
 """Whole pages: devices with readiness and next steps, and claims."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -210,7 +210,11 @@ def test_claims_are_listed_by_consumer_and_claim_without_repeats() -> None:
     ]
     until = datetime(2026, 12, 1, 9, 15, tzinfo=UTC)
     record = ClaimRecord(request=ClaimRequest(consumer="vm1", claim="c1", requests=()), devices={}, expires_at=until)
-    assert claims_page(devices, {"c1": record}, PLAIN) == [
+    before, after = until - timedelta(seconds=1), until
+    assert claims_page(devices[:1], {"c1": record}, after, PLAIN)[1:] == [
+        "vm1       c1     gpu      0000:06:00.0  claimed  2026-12-01 09:15:00+00:00, overdue"
+    ]
+    assert claims_page(devices, {"c1": record}, before, PLAIN) == [
         "CONSUMER  CLAIM  REQUEST  ADDRESS       STATUS     UNTIL",
         "-         -      -        0000:09:00.0  dirty",
         "db        c2     gpu      0000:08:00.0  allocated",
@@ -221,4 +225,4 @@ def test_claims_are_listed_by_consumer_and_claim_without_repeats() -> None:
 
 
 def test_no_claims_are_said_to_be_none() -> None:
-    assert claims_page([], {}, PLAIN) == ["No device of this host is held."]
+    assert claims_page([], {}, datetime(2026, 12, 1, tzinfo=UTC), PLAIN) == ["No device of this host is held."]

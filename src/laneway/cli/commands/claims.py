@@ -16,7 +16,12 @@ from laneway.cli.parameters import words
 )
 @click.argument("consumer", required=False, type=words)
 def command(settings: Settings, consumer: str | None) -> int:
-    """List the devices that are held: by whom, under which claim, and until when."""
+    """List the devices that are held: by whom, under which claim, and until when.
+
+    A claim whose time is over is freed at the next update. While a process has a device of it open it stays, and is
+    overdue.
+    """
+    from laneway.bootstrap import now
     from laneway.cli.host import open_host
 
     host = open_host(settings)
@@ -26,9 +31,9 @@ def command(settings: Settings, consumer: str | None) -> int:
     if settings.as_json:
         from laneway.contracts.claims import claims_document
 
-        output.write_json(claims_document(host.name, held, view.claims))
+        output.write_json(claims_document(host.name, held, view.claims, now()))
     else:
         from laneway.cli.render.claims import claims_page
 
-        output.write_lines(claims_page(held, view.claims, output.screen(settings)))
+        output.write_lines(claims_page(held, view.claims, now(), output.screen(settings)))
     return ExitStatus.YES

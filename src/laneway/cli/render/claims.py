@@ -1,6 +1,7 @@
 """The claims of a host, and who holds what without one."""
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 
 from laneway.cli.render.columns import Cell, Column, table
 from laneway.cli.render.screen import Screen, Tone
@@ -17,25 +18,33 @@ COLUMNS = (
 )
 
 
-def claims_page(held: Iterable[PciDevice], claims: Mapping[str, ClaimRecord], screen: Screen) -> list[str]:
+def claims_page(
+    held: Iterable[PciDevice], claims: Mapping[str, ClaimRecord], now: datetime, screen: Screen
+) -> list[str]:
     """A line for each held device, by consumer and claim; what repeats from the line above is left out."""
     devices = sorted(held, key=lambda held: (held.consumer or "", held.claim or "", held.request or "", held.address))
     if not devices:
         return ["No device of this host is held."]
-    return table(COLUMNS, _without_repeats([_row(device, claims) for device in devices]), screen)
+    return table(COLUMNS, _without_repeats([_row(device, claims, now) for device in devices]), screen)
 
 
-def _row(device: PciDevice, claims: Mapping[str, ClaimRecord]) -> tuple[Cell, ...]:
+def _row(device: PciDevice, claims: Mapping[str, ClaimRecord], now: datetime) -> tuple[Cell, ...]:
     record = claims.get(device.claim or "")
-    until = record.expires_at if record is not None else None
     return (
         Cell(device.consumer or "-"),
         Cell(device.claim or "-"),
         Cell(device.request or "-"),
         Cell(str(device.address)),
         Cell(str(device.status), Tone.HELD if device.is_owned else Tone.WAITING),
-        Cell(until.isoformat(sep=" ", timespec="seconds") if until else ""),
+        Cell() if record is None else _until(record, now),
     )
+
+
+def _until(record: ClaimRecord, now: datetime) -> Cell:
+    if record.expires_at is None:
+        return Cell()
+    until = record.expires_at.isoformat(sep=" ", timespec="seconds")
+    return Cell(f"{until}, overdue", Tone.WAITING) if record.is_overdue(now) else Cell(until)
 
 
 def _without_repeats(rows: Iterable[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:

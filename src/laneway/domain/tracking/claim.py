@@ -48,6 +48,11 @@ class ClaimRecord:
     devices: Mapping[str, tuple[PciAddress, ...]]
     proven_best: bool = True
     expires_at: datetime | None = None
+
+    def is_overdue(self, now: datetime) -> bool:
+        """Whether its time is over and it is still there: a process has a device of it open, or its host is silent."""
+        return self.expires_at is not None and self.expires_at <= now
+
     move: MoveOrigin | None = None
 
 
