@@ -13,6 +13,7 @@ from laneway.compute.preparing import prepare
 from laneway.domain.device import Status
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.interfaces.host_changes import VfSettings
+from laneway.interfaces.journal import Hold
 
 
 def refusal(host: ChangingHost, consumer: str, *addresses: str) -> LanewayError:
@@ -32,9 +33,8 @@ def test_an_allocated_device_is_taken_and_the_control_plane_knows(host: Changing
     ]
     assert host.drivers(CARD) == ["vfio-pci"]
     assert host.device(CARD).prepared
-    (taken,) = host.journal().taken_functions
-    assert (taken.address, taken.holders, taken.driver) == (at(CARD), frozenset({at(CARD)}), "vfio-pci")
-    assert taken.steps == by_address(changes)[CARD].steps
+    assert host.journal().taken == {at(CARD): Hold(holders=frozenset({at(CARD)}), driver="vfio-pci")}
+    assert host.journal().steps_of({at(CARD)}) == by_address(changes)[CARD].steps
 
 
 def test_to_prepare_again_does_nothing(host: ChangingHost) -> None:

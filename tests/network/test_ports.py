@@ -1,17 +1,16 @@
 """Ports: what they ask for (rules C69, C70), how they are read, and whose MAC they take (C73)."""
 
-from dataclasses import replace
 
 import pytest
 
 from domain.devices import device
-from laneway.domain.device import Attach, ExtraInfo
+from laneway.domain.device import Attach
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.inventory import DevType
 from laneway.domain.requests.matching import serves
 from laneway.domain.requests.request import NumaPolicy
 from laneway.network.port_parser import parse_ports
-from laneway.network.ports import Port, VnicType, port_mac, request_of
+from laneway.network.ports import Port, VnicType, request_of
 
 P1 = {"physical_network": "p1"}
 NEEDS_NONE = (VnicType.NORMAL, VnicType.BAREMETAL, VnicType.SMART_NIC)
@@ -94,12 +93,6 @@ def test_which_device_serves_a_port(
     assert request is not None
     found = device("0000:81:02.0", dev_type, tags=dict(tags), parent="0000:81:00.0", class_code="020000")
     assert (serves(found, request) is not None) is fits
-
-
-def test_a_direct_physical_port_takes_the_mac_of_its_pf() -> None:
-    pf = replace(device(dev_type=DevType.PF), extra_info=ExtraInfo(mac_address="3c:fd:fe:00:00:22"))
-    assert port_mac(Port(vnic_type=VnicType.DIRECT_PHYSICAL), pf) == "3c:fd:fe:00:00:22"
-    assert port_mac(Port(vnic_type=VnicType.DIRECT), pf) is None
 
 
 def test_ports_in_json_are_named_by_their_place() -> None:

@@ -21,7 +21,6 @@ from laneway.interfaces.host_changes import (
     Release,
     SetVfCount,
     Step,
-    TakenFunction,
     Unfinished,
     VfSettings,
 )
@@ -125,18 +124,6 @@ def test_a_plan_that_has_begun_is_unfinished_until_it_ends(path: Path, action: A
 def test_the_steps_of_some_functions_keep_their_order() -> None:
     assert STATE.steps_of({CARD}) == (step("a"), step("b"))
     assert STATE.steps_of({CARD, SOUND}) == STATE.steps
-
-
-def test_a_taken_function_has_its_own_steps() -> None:
-    assert STATE.taken_functions == (
-        TakenFunction(
-            address=CARD,
-            steps=(step("a"), step("b")),
-            holders=frozenset({CARD}),
-            driver="vfio-pci",
-        ),
-        TakenFunction(address=SOUND, steps=(step("c", "0000:3b:00.1"),)),
-    )
 
 
 def write_text(path: Path) -> None:

@@ -5,7 +5,7 @@ facts of the host speak against, it refuses itself.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
@@ -192,13 +192,3 @@ class HealthReadingHostDriver(Protocol):
 
     def health(self, addresses: Sequence[PciAddress]) -> Mapping[PciAddress, Health]:
         """The health of those of the functions that are there. Reads only."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TakenFunction:
-    """A function that is taken from the host: by which steps, for which prepared devices, on which driver it is."""
-
-    address: PciAddress
-    steps: tuple[Step, ...]
-    holders: frozenset[PciAddress] = field(default=frozenset())
-    driver: str | None = None

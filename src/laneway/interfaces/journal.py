@@ -9,7 +9,7 @@ from typing import Protocol
 
 from laneway.domain.address import PciAddress
 from laneway.domain.inventory import PciFunction
-from laneway.interfaces.host_changes import Plan, Step, TakenFunction, Unfinished, VfSettings
+from laneway.interfaces.host_changes import Plan, Step, Unfinished, VfSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,19 +76,6 @@ class JournalState:
     def steps_of(self, addresses: Collection[PciAddress]) -> tuple[Step, ...]:
         """The steps by which these functions were taken, in the order in which they were done."""
         return tuple(step for step in self.steps if step.address in addresses)
-
-    @property
-    def taken_functions(self) -> tuple[TakenFunction, ...]:
-        """Every function that is taken, by address; its holders are devices that guests have."""
-        return tuple(
-            TakenFunction(
-                address=address,
-                steps=self.steps_of({address}),
-                holders=hold.holders - self.kept,
-                driver=hold.driver,
-            )
-            for address, hold in sorted(self.taken.items())
-        )
 
 
 class Journal(Protocol):

@@ -1,10 +1,10 @@
-"""Ports that need PCI devices: what they ask for, and the MAC that they get."""
+"""Ports that need PCI devices, and what they ask for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from laneway.domain.device import Attach, PciDevice
+from laneway.domain.device import Attach
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.inventory import DevType
 from laneway.domain.requests.request import Alternative, DeviceRequest, NumaPolicy, RequestedValue
@@ -91,8 +91,3 @@ def request_of(port: Port, name: str, *, guest_policy: NumaPolicy | None = None)
         attach=need.attach,
         requester=port.id or name,
     )
-
-
-def port_mac(port: Port, device: PciDevice) -> str | None:
-    """The MAC that the port takes over from its device, or None where it keeps its own (rule C73)."""
-    return device.extra_info.mac_address if port.vnic_type is VnicType.DIRECT_PHYSICAL else None
