@@ -258,7 +258,10 @@ def require_ability(driver: HostDriver, ability: Ability) -> None:
     """Raises LanewayError(not_supported) where the driver cannot do this."""
     about = driver.describe()
     if ability not in about.abilities:
-        message = f"the host driver {about.name!r} cannot {_WORDS[ability]} here"
+        message = (
+            f"the host driver {about.name!r} cannot {_WORDS[ability]} here; a captured host is only looked at, so leave"
+            " out --snapshot and --root, and docs/drivers.md says which driver can do it"
+        )
         raise LanewayError(ErrorCode.NOT_SUPPORTED, message, {"driver": about.name, "ability": str(ability)})
 
 

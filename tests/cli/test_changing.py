@@ -168,6 +168,7 @@ def test_settings_of_a_vf_are_read_whole() -> None:
 def test_a_captured_host_cannot_be_changed(gpu_server: ExampleHost, words: list[str]) -> None:
     answer = gpu_server.json("failure", *words, status=1)
     assert answer["error"]["code"] == "not_supported"
+    assert "leave out --snapshot and --root" in answer["error"]["message"]
     assert "'snapshot'" in answer["error"]["message"]
 
 
