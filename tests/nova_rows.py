@@ -79,6 +79,33 @@ def extra(*requests: Row, uuid: str = VM) -> Row:
     return {"instance_uuid": uuid, "pci_requests": json.dumps(requests), "deleted": 0}
 
 
+def move(uuid: str = VM, to: str = "compute-2", **columns: Any) -> Row:
+    """A row of ``migrations``: a resize that begins on the node."""
+    row = {
+        "id": 1,
+        "instance_uuid": uuid,
+        "migration_type": "resize",
+        "status": "finished",
+        "source_compute": "compute-1",
+        "source_node": "compute-1.example",
+        "dest_compute": to,
+        "dest_node": f"{to}.example",
+        "deleted": 0,
+    }
+    return row | columns
+
+
+def context(old: Sequence[Row], new: Sequence[Row]) -> str:
+    """``instance_extra.migration_context``: what was asked for before a move and is after it, as nova's objects."""
+    both = {"old_pci_requests": old, "new_pci_requests": new}
+    data = {key: _object({"requests": [_object(one) for one in requests]}) for key, requests in both.items()}
+    return json.dumps(_object(data))
+
+
+def _object(data: Row) -> Row:
+    return {"nova_object.version": "1.0", "nova_object.namespace": "nova", "nova_object.data": data}
+
+
 def port(address: str = "0000:31:01.0", **changed: Any) -> Row:
     """A bound port, as Neutron's API has it."""
     made = {
@@ -103,7 +130,11 @@ _DDL = {
     " request_id VARCHAR(36), extra_info TEXT, instance_uuid VARCHAR(36), numa_node INTEGER,"
     " parent_addr VARCHAR(12), deleted INTEGER, UNIQUE (compute_node_id, address, deleted)",
     "instances": "uuid VARCHAR(36), host VARCHAR(255), node VARCHAR(255), vm_state VARCHAR(255), deleted INTEGER",
-    "instance_extra": "instance_uuid VARCHAR(36), numa_topology TEXT, pci_requests TEXT, deleted INTEGER",
+    "instance_extra": "instance_uuid VARCHAR(36), numa_topology TEXT, pci_requests TEXT,"
+    " migration_context TEXT, deleted INTEGER",
+    "migrations": "id INTEGER PRIMARY KEY, instance_uuid VARCHAR(36), migration_type VARCHAR(14), status VARCHAR(255),"
+    " source_compute VARCHAR(255), source_node VARCHAR(255), dest_compute VARCHAR(255), dest_node VARCHAR(255),"
+    " hidden BOOLEAN, deleted INTEGER",
 }
 """nova's tables in SQLite, with the columns that are read and some that are not."""
 

@@ -17,6 +17,7 @@ HOST = (pf(NIC), *(vf(one, NIC) for one in VFS), *(function(card, iommu_group=7)
 OWNERS = st.sampled_from([None, rows.VM, rows.OTHER_VM, "gone"])
 STATUSES = st.sampled_from(["available", "claimed", "allocated", "unclaimable", "unavailable", "removed"])
 SPECS: list[list[object]] = [[], [{"product_id": "154c"}], [{"address": "*"}]]
+MOVES = [rows.move(), rows.move(to="compute-1"), rows.move(rows.OTHER_VM, status="running", source_compute="compute-2")]
 NODE = NovaNode(id=7, host="compute-1", name="compute-1.example")
 
 
@@ -46,20 +47,25 @@ def devices(draw: st.DrawFn) -> list[rows.Row]:
     specs=st.sampled_from(SPECS),
     groups=st.sampled_from(IommuGroups),
     requests=st.lists(st.sampled_from([rows.flavor_request(), rows.flavor_request(None, 2)]), max_size=1),
+    moves=st.none() | st.lists(st.sampled_from(MOVES), max_size=2),
 )
 @settings(max_examples=150)
 def test_an_import_ends_with_one_owner_for_each_device(
-    found: list[rows.Row], specs: list[object], groups: IommuGroups, requests: list[rows.Row]
+    found: list[rows.Row],
+    specs: list[object],
+    groups: IommuGroups,
+    requests: list[rows.Row],
+    moves: list[rows.Row] | None,
 ) -> None:
     """Rules D27 and D29."""
     host = tracker(*HOST, specs=specs, iommu_groups=groups)
-    records = read_records(
-        {
-            "pci_devices": found,
-            "instances": [rows.instance(), rows.instance(rows.OTHER_VM)],
-            "instance_extra": [rows.extra(*requests)],
-        }
-    )
+    context = rows.context(requests, [rows.flavor_request("other")])
+    tables = {
+        "pci_devices": found,
+        "instances": [rows.instance(), rows.instance(rows.OTHER_VM)],
+        "instance_extra": [rows.extra(*requests) | {"migration_context": None if moves is None else context}],
+    }
+    records = read_records(tables if moves is None else tables | {"migrations": moves})
     plan = plan_import(host, records, NODE, {})
     holders = {address: device.consumer for address, device in host.view.held.items()}
     recorded = {(row["address"], row["instance_uuid"]) for row in found}

@@ -4,7 +4,7 @@ import pytest
 
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.openstack.nova_nodes import node_named, node_of_host
-from laneway.openstack.nova_records import NovaNode, NovaRecords
+from laneway.openstack.nova_records import NovaNode
 
 NODES = (
     NovaNode(id=1, host="compute-1", name="compute-1.example"),
@@ -13,7 +13,6 @@ NODES = (
     NovaNode(id=4, host="twin", name="twin.b"),
     NovaNode(id=5, host=None, name="Old"),
 )
-RECORDS = NovaRecords(nodes=NODES, devices=(), instances=None, requests={})
 
 
 @pytest.mark.parametrize(
@@ -28,13 +27,13 @@ RECORDS = NovaRecords(nodes=NODES, devices=(), instances=None, requests={})
     ],
 )
 def test_a_host_is_found_by_its_name(host: str, node: int) -> None:
-    assert node_of_host(RECORDS, host).id == node
+    assert node_of_host(NODES, host).id == node
 
 
 def test_a_node_is_taken_by_its_name_exactly() -> None:
-    assert node_named(RECORDS, "compute-1.example").id == 1
+    assert node_named(NODES, "compute-1.example").id == 1
     with pytest.raises(LanewayError, match=r"no compute node 'compute-1\.other'"):
-        node_named(RECORDS, "compute-1.other")
+        node_named(NODES, "compute-1.other")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +45,7 @@ def test_a_node_is_taken_by_its_name_exactly() -> None:
 )
 def test_what_cannot_be_told_is_asked_for(host: str, said: str) -> None:
     with pytest.raises(LanewayError) as refusal:
-        node_of_host(RECORDS, host)
+        node_of_host(NODES, host)
     assert refusal.value.code is ErrorCode.USAGE
     assert said in refusal.value.message
 
@@ -54,4 +53,4 @@ def test_what_cannot_be_told_is_asked_for(host: str, said: str) -> None:
 def test_of_many_nodes_some_are_named() -> None:
     many = tuple(NovaNode(id=number, host=f"c{number:02}", name=None) for number in range(20))
     with pytest.raises(LanewayError, match="c00, c01, c02, c03, c04, c05, c06, c07 and 12 more; name it by --node"):
-        node_of_host(NovaRecords(nodes=many, devices=(), instances=None, requests={}), "x")
+        node_of_host(many, "x")

@@ -9,7 +9,9 @@ import nova_rows as rows
 from domain.hosts import at
 from laneway.domain.inventory import DevType
 from laneway.domain.requests.request import Alternative, NumaPolicy
+from laneway.openstack.nova_moves import ENDED, NovaMove, Place
 from laneway.openstack.nova_records import NovaInstance, NovaRecords, read_records
+from laneway.openstack.nova_requests import NovaRequests
 
 CARD = "0000:05:00.0"
 
@@ -40,7 +42,7 @@ def test_json_may_be_json_already() -> None:
     requests = {**rows.extra(), "pci_requests": [rows.flavor_request()]}
     records = read(pci_devices=[row], instance_extra=[requests])
     assert records.devices[0].extra_info == {"managed": "true"}
-    assert [request.name for request in records.requests[rows.VM]] == [rows.REQUEST]
+    assert [request.name for request in records.requests[rows.VM].stored] == [rows.REQUEST]
 
 
 @pytest.mark.parametrize("deleted", [12, "12", True, "true"])
@@ -66,7 +68,7 @@ def test_a_request_of_a_flavor_keeps_what_was_asked_for() -> None:
     stored = rows.flavor_request(
         count=2, live_migratable="true", capability_type="pci", rp_uuids="cc", dev_type="type-PF"
     )
-    (request,) = read(instance_extra=[rows.extra(stored)]).requests[rows.VM]
+    (request,) = read(instance_extra=[rows.extra(stored)]).requests[rows.VM].stored
     assert (request.name, request.alias, request.requester) == (rows.REQUEST, "card", None)
     assert (request.count, request.numa_policy) == (2, NumaPolicy.LEGACY)
     assert request.alternatives == (
@@ -78,7 +80,7 @@ def test_a_request_of_a_flavor_keeps_what_was_asked_for() -> None:
 def test_a_request_of_a_port_keeps_its_network(network: str | None) -> None:
     """Rule C70: no network is a tunnelled one."""
     stored = rows.port_request(network, numa_policy="socket")
-    (request,) = read(instance_extra=[rows.extra(stored)]).requests[rows.VM]
+    (request,) = read(instance_extra=[rows.extra(stored)]).requests[rows.VM].stored
     assert (request.requester, request.alias, request.numa_policy) == (rows.PORT, None, NumaPolicy.SOCKET)
     assert request.alternatives[0].tags == {"physical_network": network, "remote_managed": False}
 
@@ -86,11 +88,11 @@ def test_a_request_of_a_port_keeps_its_network(network: str | None) -> None:
 def test_requests_without_an_id_are_numbered() -> None:
     """nova gave those of a flavor none before 2023.1 (Antelope)."""
     stored = rows.extra(rows.flavor_request(None), rows.flavor_request(None))
-    assert [one.name for one in read(instance_extra=[stored]).requests[rows.VM]] == ["request-0", "request-1"]
+    assert [one.name for one in read(instance_extra=[stored]).requests[rows.VM].stored] == ["request-0", "request-1"]
 
 
 def test_an_instance_without_requests_has_none() -> None:
-    assert read(instance_extra=[{**rows.extra(), "pci_requests": None}]).requests == {rows.VM: ()}
+    assert read(instance_extra=[{**rows.extra(), "pci_requests": None}]).requests == {rows.VM: NovaRequests()}
 
 
 @pytest.mark.parametrize(
@@ -114,6 +116,15 @@ def test_an_instance_without_requests_has_none() -> None:
         pytest.param("instance_extra", rows.extra(rows.port_request(spec=None)), "any_of", id="no spec at all"),
         pytest.param("instance_extra", rows.extra(rows.port_request(spec=["x"])), "not an object", id="a spec, a text"),
         pytest.param(
+            "instance_extra", rows.extra() | {"migration_context": "[1]"}, "is no object", id="a context, a list"
+        ),
+        pytest.param(
+            "instance_extra",
+            rows.extra() | {"migration_context": {"new_pci_requests": {"requests": [None]}}},
+            "new_pci_requests[0] is no object",
+            id="a request of a context, nothing",
+        ),
+        pytest.param(
             "instance_extra", rows.extra(rows.port_request(requester_id=1)), "requester_id 1", id="a port, a number"
         ),
         pytest.param(
@@ -129,6 +140,52 @@ def test_a_row_that_makes_no_sense_costs_that_row(table: str, row: dict[str, Any
     assert problem.message.startswith(f"row 1 of {table} is left out: ")
     assert fault in problem.message
     assert len(records.devices) + len(records.requests) == 1
+
+
+def test_a_move_is_read_with_both_of_its_places() -> None:
+    row = rows.move(status="finished")
+    assert read(migrations=[row]).moves == {
+        rows.VM: NovaMove(
+            id=1,
+            instance=rows.VM,
+            kind="resize",
+            status="finished",
+            source=Place("compute-1", "compute-1.example"),
+            destination=Place("compute-2", "compute-2.example"),
+        )
+    }
+
+
+@pytest.mark.parametrize("status", sorted(ENDED))
+def test_a_move_that_has_ended_is_none(status: str) -> None:
+    assert read(migrations=[rows.move(status=status)]).moves == {}
+
+
+def test_of_several_moves_of_an_instance_the_last_counts() -> None:
+    moves = read(migrations=[rows.move(id="10", dest_compute="compute-3"), rows.move(id="9")]).moves
+    assert moves is not None
+    assert moves[rows.VM].destination.host == "compute-3"
+
+
+def test_without_a_table_of_moves_none_is_known() -> None:
+    assert read().moves is None
+
+
+def test_the_requests_of_both_sides_of_a_move_are_read() -> None:
+    """nova keeps them as its objects have them, with their fields one level down."""
+    old, new = rows.flavor_request("old"), rows.flavor_request("new", count=2)
+    stored = rows.extra(new) | {"migration_context": rows.context([old], [new])}
+    requests = read(instance_extra=[stored]).requests[rows.VM]
+    assert requests.before is not None
+    assert requests.after is not None
+    assert [one.name for one in requests.before] == ["old"]
+    assert [(one.name, one.count) for one in requests.after] == [("new", 2)]
+
+
+@pytest.mark.parametrize("context", [None, "null", "{}", '{"nova_object.data": {"old_pci_requests": null}}'])
+def test_a_context_may_know_of_no_requests(context: str | None) -> None:
+    (requests,) = read(instance_extra=[rows.extra() | {"migration_context": context}]).requests.values()
+    assert (requests.before, requests.after) == (None, None)
 
 
 def test_the_columns_of_an_export_may_be_more() -> None:

@@ -33,11 +33,12 @@ def main() -> None:
     }
     tracker.allocate_instance(running)
     tracker.save(_CONTEXT)
+    resized = _move(running)
     gone = _instance(node)
     _claim(tracker, gone, _flavor_request(1))
     tracker.save(_CONTEXT)
     gone.destroy()
-    json.dump(made | {"gone": gone.uuid}, sys.stdout)
+    json.dump(made | {"gone": gone.uuid, "new_request": resized}, sys.stdout)
 
 
 def _open_database(file: str) -> None:
@@ -64,6 +65,23 @@ def _instance(node: Any) -> Any:
     instance.create()
     instance.pci_devices = objects.PciDeviceList(objects=[])
     return instance
+
+
+def _move(instance: Any) -> str:
+    """A resize to another host that has yet to be confirmed; the id of the request that the new flavor makes."""
+    migration = objects.Migration(_CONTEXT, instance_uuid=instance.uuid, migration_type="resize", status="finished")
+    migration.source_compute, migration.source_node = instance.host, instance.node
+    migration.dest_compute, migration.dest_node, migration.dest_compute_id = "compute-2", "compute-2.example", 2
+    migration.create()
+    new = objects.InstancePCIRequests(instance_uuid=instance.uuid, requests=[_flavor_request(1)])
+    instance.migration_context = objects.MigrationContext(
+        instance_uuid=instance.uuid,
+        migration_id=migration.id,
+        old_pci_requests=instance.pci_requests,
+        new_pci_requests=new,
+    )
+    instance.save()
+    return str(new.requests[0].request_id)
 
 
 def _flavor_request(count: int) -> Any:

@@ -1,5 +1,6 @@
 """Which request each device of an instance serves, as nova's records have it."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,26 +20,29 @@ class Served:
 
 
 def serve(consumer: str, requests: Sequence[DeviceRequest], devices: Sequence[NovaPciDevice]) -> Served:
-    """A device serves the request that its record names.
+    """A device serves the request that its record names. A request that comes twice is for twice as many devices.
 
     Before 2023.1 (Antelope) records of a flavor's devices named none: such a device serves the
     first request that it fits and that lacks one.
     """
     by_id = {request.name: request for request in requests}
-    lacking = {request.name: request.count for request in requests}
+    asked = Counter[str]()
+    for request in requests:
+        asked[request.name] += request.count
+    lacking = Counter(asked)
     found: dict[PciAddress, DeviceRequest] = {}
     for device in devices:
-        request = by_id.get(device.request_id) if device.request_id is not None else None
-        if request is not None:
-            found[device.address] = request
-            lacking[request.name] -= 1
+        named = by_id.get(device.request_id) if device.request_id is not None else None
+        if named is not None:
+            found[device.address] = named
+            lacking[named.name] -= 1
     for device in devices:
         if device.request_id is None:
-            request = next((one for one in requests if lacking[one.name] > 0 and _fits(device, one)), None)
-            if request is not None:
-                found[device.address] = request
-                lacking[request.name] -= 1
-    findings = (*_devices_without_request(consumer, devices, found), *_wrong_counts(consumer, by_id, lacking))
+            fitting = next((one for one in requests if lacking[one.name] > 0 and _fits(device, one)), None)
+            if fitting is not None:
+                found[device.address] = fitting
+                lacking[fitting.name] -= 1
+    findings = (*_devices_without_request(consumer, devices, found), *_wrong_counts(consumer, by_id, asked, lacking))
     return Served(found, findings)
 
 
@@ -72,7 +76,7 @@ def _devices_without_request(
 
 
 def _wrong_counts(
-    consumer: str, requests: Mapping[str, DeviceRequest], lacking: Mapping[str, int]
+    consumer: str, requests: Mapping[str, DeviceRequest], asked: Mapping[str, int], lacking: Mapping[str, int]
 ) -> Iterator[Finding]:
     for name, missing in lacking.items():
         request = requests[name]
@@ -81,8 +85,8 @@ def _wrong_counts(
             yield Finding(
                 code=code,
                 severity=Severity.WARNING,
-                message=f"request {name} ({_origin(request)}) of {consumer} is for {request.count}"
-                f" and has {request.count - missing} here; a move that is under way may be why",
+                message=f"request {name} ({_origin(request)}) of {consumer} is for {asked[name]}"
+                f" and has {asked[name] - missing} here; a move that is under way may be why",
                 consumer=consumer,
             )
 

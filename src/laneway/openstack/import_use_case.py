@@ -7,7 +7,7 @@ from laneway.contracts.answer import Json
 from laneway.domain.tracking.tracker import PciDeviceTracker
 from laneway.openstack.import_findings import Finding
 from laneway.openstack.nova_import import ImportedDevice, NovaImport, plan_import
-from laneway.openstack.nova_nodes import node_named, node_of_host
+from laneway.openstack.nova_nodes import chosen_node
 from laneway.openstack.nova_records import NovaRecords
 from laneway.openstack.port_records import PortRecord
 
@@ -38,7 +38,7 @@ def import_nova(
     ``node`` names the compute node where that is not the host's name. Raises LanewayError(usage)
     where it cannot be told which node is meant.
     """
-    found = node_of_host(records, host) if node is None else node_named(records, node)
+    found = chosen_node(records.nodes, host, node)
 
     def plan(tracker: PciDeviceTracker) -> NovaImport:
         return plan_import(tracker, records, found, ports)

@@ -1,79 +1,115 @@
 """nova's own database (that of a cell), which is only ever read."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from itertools import islice
 
-from sqlalchemy import URL, Connection, create_engine, make_url, select
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy import ColumnElement, Connection, create_engine, select
+from sqlalchemy.engine import Engine
+from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 from sqlalchemy.sql import column, table
 
 from laneway.domain.errors import ErrorCode, LanewayError
-from laneway.openstack.nova_records import COLUMNS, Row, Tables
+from laneway.openstack.database_url import SQLITE, DatabaseUrl
+from laneway.openstack.nova_moves import ENDED
+from laneway.openstack.nova_records import COLUMNS, NovaNode, Tables, read_nodes
+from laneway.openstack.nova_rows import Row
 
-_READ_ONLY = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-"""One moment of all tables, and no way to write: MySQL, MariaDB and PostgreSQL understand it alike."""
+_BEGINNING = {
+    "mysql": (
+        "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+        "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
+    ),
+    "postgresql": ("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",),
+    SQLITE: ("BEGIN",),
+}
+"""One moment of all tables, and no way to write. Neither takes a lock that anybody waits for."""
 
-_SQLITE = "sqlite"
+_BATCH = 500
+"""How many instances are asked for at once: a server limits the length of a statement."""
 
 
-def read_database(url: str) -> Tables:
-    """All rows that are not deleted, by the SQLAlchemy URL of the database.
+def read_database(url: str, choose: Callable[[Sequence[NovaNode]], NovaNode]) -> Tables:
+    """What there is of the compute node that is chosen of all, by the SQLAlchemy URL of the database.
+
+    All compute nodes, the node's devices, the instances that own them or are on its host, and what
+    these asked for and their moves: rows that are not deleted, and moves that have not ended.
 
     Raises LanewayError(usage) for what is no such URL, or one that no installed driver can open,
-    and LanewayError(database_unreachable).
+    LanewayError(database_unreachable), and what ``choose`` raises.
     """
-    with _reading(_parsed(url)) as connection:
-        return {name: _rows(connection, name) for name in COLUMNS}
+    database = DatabaseUrl.parse(url)
+    with _reading(database) as connection:
+        nodes = _rows(connection, "compute_nodes")
+        node = choose(read_nodes(nodes))
+        devices = _rows(connection, "pci_devices", column("compute_node_id") == node.id)
+        owners = {row["instance_uuid"] for row in devices} - {None}
+        instances = [] if node.host is None else _rows(connection, "instances", column("host") == node.host)
+        instances += _rows_of(connection, "instances", "uuid", owners - {row["uuid"] for row in instances})
+        uuids = owners | {row["uuid"] for row in instances}
+        return {
+            "compute_nodes": nodes,
+            "pci_devices": devices,
+            "instances": instances,
+            "instance_extra": _rows_of(connection, "instance_extra", "instance_uuid", uuids),
+            "migrations": _rows_of(
+                connection, "migrations", "instance_uuid", uuids, column("status").not_in(sorted(ENDED))
+            ),
+        }
 
 
-def _rows(connection: Connection, name: str) -> list[Row]:
+def _rows_of(
+    connection: Connection, name: str, key: str, uuids: Collection[object], *conditions: ColumnElement[bool]
+) -> list[Row]:
+    """The rows of these instances."""
+    left, found = iter(sorted(map(str, uuids))), list[Row]()
+    while batch := list(islice(left, _BATCH)):
+        found += _rows(connection, name, column(key).in_(batch), *conditions)
+    return found
+
+
+def _rows(connection: Connection, name: str, *conditions: ColumnElement[bool]) -> list[Row]:
     found = table(name, *map(column, COLUMNS[name]))
-    return [dict(row) for row in connection.execute(select(found).where(found.c.deleted == 0)).mappings()]
-
-
-def _parsed(url: str) -> URL:
-    try:
-        parsed = make_url(url)
-    except ArgumentError:
-        message = (
-            "this is no URL of a database; write it as nova.conf has it in [database]connection, such as"
-            " mysql+pymysql://reader:PASSWORD@HOST/nova_cell1"
-        )
-        raise LanewayError(ErrorCode.USAGE, message) from None
-    if parsed.get_backend_name() == _SQLITE:
-        return _of_existing_file(parsed)
-    return parsed
-
-
-def _of_existing_file(url: URL) -> URL:
-    """SQLite would make a file that is missing; this way it is opened for reading only (sqlite.org/uri.html)."""
-    if not url.database or not Path(url.database).is_file():
-        message = f"there is no database {url.database!r}; name the file of one"
-        raise LanewayError(ErrorCode.DATABASE_UNREACHABLE, message, {"database": url.database})
-    return url.set(database=f"{Path(url.database).absolute().as_uri()}", query={"mode": "ro", "uri": "true"})
+    rows = connection.execute(select(found).where(found.c.deleted == 0, *conditions))
+    return [dict(row) for row in rows.mappings()]
 
 
 @contextmanager
-def _reading(url: URL) -> Iterator[Connection]:
-    shown = url.render_as_string(hide_password=True)
+def _reading(url: DatabaseUrl) -> Iterator[Connection]:
+    engine = _engine(url)
     try:
-        engine = create_engine(url, poolclass=NullPool)
-    except NoSuchModuleError:
-        message = f"{shown}: SQLAlchemy knows no database {url.drivername!r}; write mysql+pymysql or postgresql+psycopg"
-        raise LanewayError(ErrorCode.USAGE, message, {"driver": url.drivername}) from None
-    except ModuleNotFoundError as error:
-        message = f"{shown}: the driver {error.name} is not installed; install it beside Laneway with pip"
-        raise LanewayError(ErrorCode.USAGE, message, {"driver": error.name}) from error
-    try:
-        with engine.connect() as connection:
-            if url.get_backend_name() != _SQLITE:
-                connection.exec_driver_sql(_READ_ONLY)
+        with _opened(engine, url) as connection:
+            for statement in _BEGINNING[url.kind]:
+                connection.exec_driver_sql(statement)
             yield connection
     except SQLAlchemyError as error:
-        reason = str(getattr(error, "orig", None) or error).strip()
-        message = f"nova's tables cannot be read in {shown}: {reason}"
-        raise LanewayError(ErrorCode.DATABASE_UNREACHABLE, message, {"database": shown}) from error
+        message = (
+            f"nova's tables cannot be read in {url.shown}: {url.reason(error)}; it has to be the database of the"
+            f" host's cell, and its user needs SELECT on {', '.join(COLUMNS)}"
+        )
+        raise LanewayError(ErrorCode.DATABASE_UNREACHABLE, message, {"database": url.shown}) from None
     finally:
         engine.dispose()
+
+
+def _engine(url: DatabaseUrl) -> Engine:
+    try:
+        engine = create_engine(url.url, poolclass=NullPool, connect_args=url.connect_args)
+    except (NoSuchModuleError, ImportError):
+        raise url.without_driver() from None
+    if engine.dialect.is_async:
+        raise url.without_driver()
+    return engine
+
+
+def _opened(engine: Engine, url: DatabaseUrl) -> Connection:
+    """What a driver raises here is for what it was given, and of any kind."""
+    try:
+        return engine.connect()
+    except Exception as error:
+        message = (
+            f"nova's database {url.shown} cannot be opened: {url.reason(error)}; look at the host, the port, the"
+            " name of the database, the user and the password, and at what follows the ?"
+        )
+        raise LanewayError(ErrorCode.DATABASE_UNREACHABLE, message, {"database": url.shown}) from None

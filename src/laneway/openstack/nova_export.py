@@ -10,14 +10,15 @@ from pathlib import Path
 
 from laneway.contracts.codec import parse_json
 from laneway.domain.errors import ErrorCode, LanewayError
-from laneway.openstack.nova_records import COLUMNS, Row, Tables
+from laneway.openstack.nova_records import COLUMNS, Tables
+from laneway.openstack.nova_rows import Row
 
 _NEEDED = ("compute_nodes", "pci_devices")
 _LONGEST_FIELD = 1 << 24
 
 
 def read_export(folder: Path) -> Tables:
-    """The tables of a folder. ``instances`` and ``instance_extra`` may be missing.
+    """The tables of a folder. Those but ``compute_nodes`` and ``pci_devices`` may be missing.
 
     Raises LanewayError: usage where there is no such folder or table, no_permission, invalid_json.
     """

@@ -17,6 +17,7 @@ from laneway.domain.tracking.claim import ClaimRecord, Update
 from laneway.domain.tracking.tracker import PciDeviceTracker
 from laneway.openstack.import_findings import Finding, Severity
 from laneway.openstack.import_holders import Holders
+from laneway.openstack.import_moves import move_here, moves_under_way, requests_here
 from laneway.openstack.import_network import network_of
 from laneway.openstack.import_requests import serve
 from laneway.openstack.import_rows import rows_of_node
@@ -92,6 +93,7 @@ class _Import:
         rows, rivals = rows_of_node(self._records, self._node)
         self._findings += (*rivals, *wrong_statuses(rows))
         owned = sorted((row for row in rows if row.owner is not None), key=_vfs_first)
+        self._findings += moves_under_way(self._records, self._node, owned)
         served = self._serve(owned)
         devices = [self._take(row, row.owner, served.get(row.address)) for row in owned if row.owner is not None]
         update = Update(held=self._held, claims=self._claims(devices))
@@ -110,17 +112,14 @@ class _Import:
         for row in owned:
             if self._records.has_instance(row.owner):
                 of_consumer[row.owner or ""].append(row)
-        here = [uuid for uuid, one in (self._records.instances or {}).items() if self._is_here(one.host, one.node)]
+        here = [uuid for uuid, one in (self._records.instances or {}).items() if self._node.is_at(one.host, one.node)]
         found: dict[PciAddress, DeviceRequest] = {}
         for consumer in sorted({*of_consumer, *here}):
             rows = sorted(of_consumer[consumer], key=lambda row: row.address)
-            served = serve(consumer, self._records.requests.get(consumer, ()), rows)
+            served = serve(consumer, requests_here(self._records, self._node, consumer), rows)
             found |= served.requests
             self._findings += served.findings
         return found
-
-    def _is_here(self, host: str | None, node: str | None) -> bool:
-        return host is not None and host == self._node.host and node in (None, self._node.name)
 
     def _take(self, row: NovaPciDevice, consumer: str, request: DeviceRequest | None) -> ImportedDevice:
         """Records the device, unless it is known already or something speaks against it."""
@@ -180,10 +179,15 @@ class _Import:
             message = f"no device spec admits {row.address}; it is kept for {consumer} until that frees it"
             self._warn("not_admitted", message, row)
         instance = (self._records.instances or {}).get(consumer)
-        if instance is not None and not self._is_here(instance.host, instance.node):
+        elsewhere = instance is not None and not self._node.is_at(instance.host, instance.node)
+        if instance is not None and elsewhere and move_here(self._records, self._node, consumer) is None:
             where = f"on {instance.host}" if instance.host else "on no host"
-            message = f"{row.address} is with {consumer}, which is {where}; it is kept, as a move may be under way"
-            self._warn("owner_elsewhere", message, row)
+            why = (
+                "a move may be under way"
+                if self._records.moves is None
+                else "nova has no move of it that is under way; free it once nothing runs with it here"
+            )
+            self._warn("owner_elsewhere", f"{row.address} is with {consumer}, which is {where}; it is kept: {why}", row)
 
     def _made(self, device: ImportedDevice) -> PciDevice:
         """The device as it is to be recorded, with today's facts where the host has them."""
@@ -226,7 +230,8 @@ class _Import:
         return {_claim_id(consumer): self._claim(consumer, addresses) for consumer, addresses in sorted(served.items())}
 
     def _claim(self, consumer: str, new: Mapping[str, set[PciAddress]]) -> ClaimRecord:
-        requests = self._records.requests[consumer]
+        here = requests_here(self._records, self._node, consumer)
+        requests = tuple({one.name: one for one in here}.values())
         request = ClaimRequest(consumer=consumer, claim=_claim_id(consumer), requests=requests)
         known = self._tracker.view.claims.get(request.claim) or ClaimRecord(request=request, devices={})
         devices = {

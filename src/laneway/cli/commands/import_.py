@@ -64,8 +64,9 @@ def command(
     from laneway.cli.host import open_host
     from laneway.openstack.import_use_case import import_nova
 
-    records, bound = _records(database, export), _ports(ports)
+    bound = _ports(ports)
     host = open_host(settings)
+    records = _records(database, export, host.name, node)
     with host.control_plane() as plane:
         imported = import_nova(plane, host.name, records, bound, node=node, dry_run=dry_run)
     if settings.as_json:
@@ -79,8 +80,8 @@ def command(
     return ExitStatus.YES if imported.is_clean else ExitStatus.NO
 
 
-def _records(database: str | None, export: Path | None) -> "NovaRecords":
-    """What nova records. An export that is named counts more than the environment.
+def _records(database: str | None, export: Path | None, host: str, node: str | None) -> "NovaRecords":
+    """What nova records of the host, and maybe of others. An export that is named counts more than the environment.
 
     Raises LanewayError: usage, no_permission, invalid_json, database_unreachable.
     """
@@ -92,8 +93,9 @@ def _records(database: str | None, export: Path | None) -> "NovaRecords":
     if database is None:
         raise LanewayError(ErrorCode.USAGE, "name nova's database by --database, or an export of it by --export")
     from laneway.openstack.nova_database import read_database
+    from laneway.openstack.nova_nodes import chosen_node
 
-    return read_records(read_database(database))
+    return read_records(read_database(database, lambda nodes: chosen_node(nodes, host, node)))
 
 
 def _ports(file: str | None) -> "Mapping[str, PortRecord]":
