@@ -62,6 +62,7 @@ requirements: $(VENV)/.dev ## Pins the newest releases of what pyproject.toml an
 	@$(PIP_COMPILE) --upgrade --extra openstack --output-file requirements/dev.txt requirements/dev.in pyproject.toml
 	@$(PIP_COMPILE) --upgrade --output-file tests/openstack/services/placement.txt tests/openstack/services/placement.in
 	@$(PIP_COMPILE) --upgrade --output-file tests/openstack/services/neutron.txt tests/openstack/services/neutron.in
+	@$(PIP_COMPILE) --upgrade --output-file tests/openstack/services/databases.txt tests/openstack/services/databases.in
 	@$(PIP_COMPILE) --upgrade --output-file bench/requirements-nova.txt bench/requirements-nova.in
 
 clean: ## Removes the environment and what the tools left behind

@@ -4,7 +4,7 @@
 # Each service has a script in services/ that installs it from pinned packages, into a cache outside the checkout
 # (LANEWAY_OPENSTACK_CACHE, else the user's cache folder), and starts and stops it with new data. There is no
 # Keystone and no message broker. Exit status: pytest's; 75 where a download failed, with a line that begins "NOT RUN".
-# OVN is unpacked from Debian's packages: where they cannot be had, that line is said and all else is tested.
+# OVN and MariaDB are unpacked from Debian's packages: where they cannot be had, that line is said and all else is tested.
 set -euo pipefail
 
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -19,6 +19,7 @@ end() {
   "$services/neutron.sh" stop "$data/neutron"
   "$services/neutron.sh" stop "$data/neutron-ovn"
   "$services/ovn.sh" stop "$data/neutron-ovn/ovn"
+  "$services/databases.sh" stop "$data/databases"
   rm -rf "$data"
 }
 trap end EXIT
@@ -27,6 +28,8 @@ trap end EXIT
 "$services/neutron.sh" install
 with_ovn=true
 "$services/ovn.sh" install || { [[ $? == 75 ]] && with_ovn=false; }
+with_databases=true
+"$services/databases.sh" install || { [[ $? == 75 ]] && with_databases=false; }
 
 LANEWAY_TEST_PLACEMENT=$("$services/placement.sh" start "$data/placement")
 LANEWAY_TEST_NEUTRON=$("$services/neutron.sh" start "$data/neutron" sriovnicswitch,openvswitch)
@@ -38,10 +41,17 @@ if $with_ovn; then
   LANEWAY_TEST_NEUTRON_OVN_DATA=$data/neutron-ovn
   export LANEWAY_TEST_NEUTRON_OVN LANEWAY_TEST_NEUTRON_OVN_DATA
 fi
+if $with_databases; then
+  chmod a+x "$data" # PostgreSQL does not run as root
+  LANEWAY_TEST_DATABASES=$("$services/databases.sh" start "$data/databases")
+  PYTHONPATH=$("$services/databases.sh" drivers)
+  export LANEWAY_TEST_DATABASES PYTHONPATH
+fi
 unset LANEWAY_CONFIG "${!OS_@}"
 
 cd "$repository"
 "$services/placement.sh" version
 "$services/neutron.sh" version
 ! $with_ovn || "$services/ovn.sh" version
+! $with_databases || "$services/databases.sh" version
 "$LANEWAY_PYTHON" -m pytest -p no:cacheprovider "$services" "$@"

@@ -94,19 +94,28 @@ def _reading(url: DatabaseUrl) -> Iterator[Connection]:
 
 
 def _engine(url: DatabaseUrl) -> Engine:
-    try:
-        engine = create_engine(url.url, poolclass=NullPool, connect_args=url.connect_args)
-    except (NoSuchModuleError, ImportError):
-        raise url.without_driver() from None
+    with _told(url):
+        try:
+            engine = create_engine(url.url, poolclass=NullPool, connect_args=url.connect_args)
+        except (NoSuchModuleError, ImportError):
+            raise url.without_driver() from None
     if engine.dialect.is_async:
         raise url.without_driver()
     return engine
 
 
 def _opened(engine: Engine, url: DatabaseUrl) -> Connection:
-    """What a driver raises here is for what it was given, and of any kind."""
-    try:
+    with _told(url):
         return engine.connect()
+
+
+@contextmanager
+def _told(url: DatabaseUrl) -> Iterator[None]:
+    """What a driver raises is for what it was given, and of any kind."""
+    try:
+        yield
+    except LanewayError:
+        raise
     except Exception as error:
         message = (
             f"nova's database {url.shown} cannot be opened: {url.reason(error)}; look at the host, the port, the"

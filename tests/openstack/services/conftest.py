@@ -10,8 +10,9 @@ WHERE = {
     "test_neutron.py": "LANEWAY_TEST_NEUTRON",
     "test_neutron_agent.py": "LANEWAY_TEST_NEUTRON",
     "test_neutron_ovn.py": "LANEWAY_TEST_NEUTRON_OVN",
+    "test_databases.py": "LANEWAY_TEST_DATABASES",
 }
-"""The environment variable with the URL of the service that a module of tests needs."""
+"""The environment variable with the place of the service that a module of tests needs."""
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
