@@ -152,7 +152,7 @@ def test_a_node_without_devices_in_use_is_told(host: ExampleHost) -> None:
     ("more", "fault"),
     [
         pytest.param([], "name nova's database by --database", id="neither database nor export"),
-        pytest.param(["--export", "nowhere"], "neither compute_nodes.json nor", id="an export that is not there"),
+        pytest.param(["--export", "nowhere"], "neither compute_nodes.jsonl nor", id="an export that is not there"),
         pytest.param(["--database", "nova"], "no URL of a database", id="no URL"),
     ],
 )

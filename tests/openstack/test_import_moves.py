@@ -184,6 +184,11 @@ def test_moves_that_have_nothing_to_do_with_the_devices_here_are_passed_over(mov
     assert codes(imported(host(), BOTH_SIDES[:1], [move], extra=extra, instance=here)) == []
 
 
+def test_a_move_of_an_instance_that_is_gone_is_over() -> None:
+    gone = rows.instance(rows.OTHER_VM, host="compute-2")
+    assert codes(imported(host(), BOTH_SIDES[:1], [rows.move()], instance=gone)) == ["owner_unknown"]
+
+
 def test_of_many_devices_some_are_named() -> None:
     devices = [rows.device(f"0000:{bus:02x}:00.0", rows.VM, id=bus, request_id=OLD) for bus in range(0x40, 0x4A)]
     plan = imported(host(), devices, [rows.move()])

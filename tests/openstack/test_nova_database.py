@@ -99,6 +99,8 @@ NO_DRIVER = "is not installed; install it beside Laneway: pip install"
     [
         pytest.param("nova", ErrorCode.USAGE, "no URL of a database", id="no URL"),
         pytest.param("mysql://u@h:secret/n", ErrorCode.USAGE, "%2F for /", id="a port that is no number"),
+        pytest.param("mysql+pymysql://u:a@secret@h/n", ErrorCode.USAGE, "%40 for @", id="an @ in the password"),
+        pytest.param("mysql+pymysql://u:a@secret?b@h/n", ErrorCode.USAGE, "%40 for @", id="an @ and more in it"),
         pytest.param("oracle://u:secret@x", ErrorCode.USAGE, "nova has no database of the kind 'oracle'", id="another"),
         pytest.param("mysql+pymysql://u:secret@h/n", ErrorCode.USAGE, f"{NO_DRIVER} pymysql", id="no driver"),
         pytest.param(

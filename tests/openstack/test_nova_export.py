@@ -1,4 +1,4 @@
-"""An export of nova's tables is read, as JSON or as CSV."""
+"""An export of nova's tables is read, as JSON lines, as JSON or as CSV."""
 
 import csv
 import json
@@ -17,13 +17,19 @@ TABLES = {
     "compute_nodes": [rows.NODE],
     "pci_devices": [rows.device(CARD, rows.VM, extra_info='{"managed": "true"}')],
     "instances": [rows.instance()],
-    "instance_extra": [rows.extra(rows.flavor_request())],
+    "instance_extra": [rows.extra(rows.flavor_request()) | {"migration_context": None}],
+    "migrations": [rows.move()],
 }
 
 
 def write_json(folder: Path, tables: dict[str, Sequence[rows.Row]]) -> None:
     for table, content in tables.items():
         (folder / f"{table}.json").write_text(json.dumps(content))
+
+
+def write_json_lines(folder: Path, tables: dict[str, Sequence[rows.Row]]) -> None:
+    for table, content in tables.items():
+        (folder / f"{table}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in content) + "\n")
 
 
 def write_csv(folder: Path, tables: dict[str, Sequence[rows.Row]]) -> None:
@@ -34,8 +40,15 @@ def write_csv(folder: Path, tables: dict[str, Sequence[rows.Row]]) -> None:
             writer.writerows({key: "NULL" if value is None else value for key, value in row.items()} for row in content)
 
 
-@pytest.mark.parametrize("write", [pytest.param(write_json, id="JSON"), pytest.param(write_csv, id="CSV")])
-def test_both_say_the_same(tmp_path: Path, write: object) -> None:
+@pytest.mark.parametrize(
+    "write",
+    [
+        pytest.param(write_json_lines, id="JSON lines"),
+        pytest.param(write_json, id="JSON"),
+        pytest.param(write_csv, id="CSV"),
+    ],
+)
+def test_all_say_the_same(tmp_path: Path, write: object) -> None:
     assert callable(write)
     write(tmp_path, TABLES)
     assert read_records(read_export(tmp_path)) == read_records(TABLES)
@@ -50,10 +63,14 @@ def test_instances_and_their_requests_may_be_missing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "content", "code", "said"),
     [
-        pytest.param("pci_devices.json", None, ErrorCode.USAGE, "neither pci_devices.json nor", id="no devices"),
+        pytest.param("pci_devices.json", None, ErrorCode.USAGE, "neither pci_devices.jsonl nor", id="no devices"),
         pytest.param("pci_devices.json", b"[", ErrorCode.INVALID_JSON, "not a JSON document", id="no JSON"),
         pytest.param("pci_devices.json", b"{}", ErrorCode.INVALID_JSON, "no list of objects", id="no list"),
         pytest.param("pci_devices.json", b"[1]", ErrorCode.INVALID_JSON, "no list of objects", id="a list of numbers"),
+        pytest.param(
+            "instances.jsonl", b'{}\n\n{"uuid', ErrorCode.INVALID_JSON, "instances.jsonl, line 3: ", id="a cut line"
+        ),
+        pytest.param("instances.jsonl", b"[]", ErrorCode.INVALID_JSON, "no object on line 1", id="a line, a list"),
         pytest.param("instances.csv", b"uuid,host\nx\n", ErrorCode.INVALID_JSON, "more or fewer fields", id="too few"),
         pytest.param("instances.csv", b"uuid\nx,y\n", ErrorCode.INVALID_JSON, "more or fewer fields", id="too many"),
         pytest.param("instances.csv", b'uuid\n"x', ErrorCode.INVALID_JSON, "no CSV in UTF-8", id="an open quote"),

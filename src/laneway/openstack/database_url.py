@@ -42,7 +42,7 @@ class DatabaseUrl:
     def parse(cls, text: str) -> Self:
         """Raises LanewayError: usage, database_unreachable for a file that is not there."""
         try:
-            url = make_url(text.strip())
+            url = _made(text.strip())
             kind = _KINDS.get(url.get_backend_name())
         except (ArgumentError, ValueError):
             raise LanewayError(ErrorCode.USAGE, f"this is no URL of a database; {_FORM}") from None
@@ -59,6 +59,12 @@ class DatabaseUrl:
         return self.url.set(query={}).render_as_string(hide_password=True)
 
     @property
+    def suspects(self) -> str:
+        """What may be wrong in it where the database cannot be opened."""
+        options = ", and at what follows the ?" if self.url.query else ""
+        return f"look at the host, the port, the name of the database, the user and the password{options}"
+
+    @property
     def connect_args(self) -> Mapping[str, object]:
         """What the driver is told beside the URL."""
         if self._driver not in _PACKAGES or "connect_timeout" in self.url.query:
@@ -67,9 +73,10 @@ class DatabaseUrl:
 
     def reason(self, error: Exception) -> str:
         """What the driver says, in one line; not even what it quotes has a password."""
-        cause = getattr(error, "orig", None) or error
-        said = cause.args[1] if len(cause.args) == 2 and isinstance(cause.args[0], int) else cause
-        text = " ".join(str(said).split()) or type(cause).__name__
+        cause = getattr(error, "orig", None)
+        numbered = cause is not None and len(cause.args) == 2 and isinstance(cause.args[0], int)
+        said = cause.args[1] if cause is not None and numbered else cause or error
+        text = " ".join(str(said).split()) or type(error).__name__
         for secret in self._secrets:
             text = text.replace(secret, "***")
         return text
@@ -98,6 +105,14 @@ class DatabaseUrl:
     def _secrets(self) -> tuple[str, ...]:
         query = [value for key, value in self.url.normalized_query.items() if "pass" in key.lower()]
         return tuple(filter(None, (self.url.password, *(one for values in query for one in values))))
+
+
+def _made(text: str) -> URL:
+    """Raises ValueError where an ``@`` of the password would end it, so that its rest were taken for the host."""
+    _, _, with_password = text.partition("://")[2].partition(":")
+    if with_password.count("@") > 1:
+        raise ValueError
+    return make_url(text)
 
 
 def _with_dialects_name(url: URL) -> URL:

@@ -37,7 +37,8 @@ def moves_under_way(records: NovaRecords, node: NovaNode, devices: Sequence[Nova
         of_instance[device.owner or ""].append(str(device.address))
     for instance, move in sorted((records.moves or {}).items()):
         kept = of_instance.get(instance, [])
-        if any(_sides(move, node)) and (kept or requests_here(records, node, instance)):
+        concerns = any(_sides(move, node)) and records.has_instance(instance)
+        if concerns and (kept or requests_here(records, node, instance)):
             yield Finding(
                 code="move_under_way",
                 severity=Severity.WARNING,

@@ -117,8 +117,5 @@ def _told(url: DatabaseUrl) -> Iterator[None]:
     except LanewayError:
         raise
     except Exception as error:
-        message = (
-            f"nova's database {url.shown} cannot be opened: {url.reason(error)}; look at the host, the port, the"
-            " name of the database, the user and the password, and at what follows the ?"
-        )
+        message = f"nova's database {url.shown} cannot be opened: {url.reason(error)}; {url.suspects}"
         raise LanewayError(ErrorCode.DATABASE_UNREACHABLE, message, {"database": url.shown}) from None

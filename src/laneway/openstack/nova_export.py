@@ -1,8 +1,8 @@
-"""An export of nova's tables: a folder with a file for each, as JSON or as CSV.
+"""An export of nova's tables: a folder with a file for each, as JSON lines, as JSON or as CSV.
 
-``pci_devices.json`` is a list of objects, one for each row with the columns as keys: what
-``sqlite3 -json``, ``psql`` with ``json_agg`` and MySQL with ``JSON_ARRAYAGG(JSON_OBJECT(...))`` give.
-``pci_devices.csv`` has the names of the columns in its first line (RFC 4180).
+``pci_devices.jsonl`` has an object on each line, one for each row with the columns as keys: what MySQL and MariaDB give
+with ``JSON_OBJECT(...)``, and PostgreSQL with ``row_to_json``. ``pci_devices.json`` is a list of such objects, as
+``sqlite3 -json`` prints it. ``pci_devices.csv`` has the names of the columns in its first line (RFC 4180).
 """
 
 import csv
@@ -26,14 +26,15 @@ def read_export(folder: Path) -> Tables:
     for table in _NEEDED:
         if table not in tables:
             message = (
-                f"{folder} has neither {table}.json nor {table}.csv; name the folder of an export of nova's tables"
+                f"{folder} has neither {table}.jsonl nor {table}.json nor {table}.csv; name the folder of an export of"
+                " nova's tables"
             )
             raise LanewayError(ErrorCode.USAGE, message, {"folder": str(folder), "table": table})
     return tables
 
 
 def _table(folder: Path, table: str) -> list[Row] | None:
-    for suffix, read in ((".json", _read_json), (".csv", _read_csv)):
+    for suffix, read in ((".jsonl", _read_json_lines), (".json", _read_json), (".csv", _read_csv)):
         file = folder / f"{table}{suffix}"
         try:
             return read(file, file.read_bytes())
@@ -45,11 +46,28 @@ def _table(folder: Path, table: str) -> list[Row] | None:
     return None
 
 
-def _read_json(file: Path, data: bytes) -> list[Row]:
+def _read_json_lines(file: Path, data: bytes) -> list[Row]:
+    rows: list[Row] = []
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if line.strip():
+            row = _parsed(line, f"{file}, line {number}", file)
+            if not isinstance(row, dict):
+                raise _unreadable(
+                    file, f"has no object on line {number}; write one for each row, with its columns as keys"
+                )
+            rows.append(row)
+    return rows
+
+
+def _parsed(data: bytes, place: str, file: Path) -> object:
     try:
-        rows = parse_json(data)
+        return parse_json(data)
     except LanewayError as error:
-        raise LanewayError(error.code, f"{file}: {error.message}", {"file": str(file)}) from error
+        raise LanewayError(error.code, f"{place}: {error.message}", {"file": str(file)}) from error
+
+
+def _read_json(file: Path, data: bytes) -> list[Row]:
+    rows = _parsed(data, str(file), file)
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise _unreadable(file, "is no list of objects; write one for each row, with its columns as keys")
     return rows

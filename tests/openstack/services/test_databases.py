@@ -20,8 +20,9 @@ from domain.hosts import function, inventory
 from laneway.contracts.inventory import encode_inventory
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.openstack.nova_database import read_database
+from laneway.openstack.nova_export import read_export
 from laneway.openstack.nova_nodes import chosen_node
-from laneway.openstack.nova_records import NovaNode, NovaRecords, Tables, read_records
+from laneway.openstack.nova_records import COLUMNS, NovaNode, NovaRecords, Tables, read_records
 from nova_tables import METADATA
 
 SERVERS = json.loads(os.environ["LANEWAY_TEST_DATABASES"])
@@ -48,7 +49,7 @@ CONTENT: dict[str, list[rows.Row]] = {
         rows.extra(rows.flavor_request(NEW))
         | {"id": 1, "migration_context": rows.context([rows.flavor_request(OLD)], [rows.flavor_request(NEW)])}
     ],
-    "migrations": [rows.move(), rows.move(id=2, status="confirmed"), rows.move(rows.OTHER_VM, id=3)],
+    "migrations": [rows.move(), rows.move(id=2, status="confirmed"), rows.move(rows.OTHER_VM, id=3, deleted=3)],
 }
 """A host with a device of an instance that is resized to another, and what was deleted."""
 
@@ -294,6 +295,21 @@ def test_all_tables_are_of_one_moment_while_nova_writes(server: Server) -> None:
     assert_is_content(read_records(read_database(server.url(), nova_writes)))
     engine.dispose()
     assert read_records(read_database(server.url(), node)).moves == {}
+
+
+def test_an_export_as_the_docs_say_is_read(server: Server, tmp_path: Path) -> None:
+    """Each row as an object, on a line of its own."""
+    engine = server.administrator("nova_cell1")
+    with engine.connect() as connection:
+        for table, columns in COLUMNS.items():
+            pairs = ", ".join(f"'{name}', {name}" for name in columns)
+            of_row = f"JSON_OBJECT({pairs})" if server.is_mariadb else "row_to_json(t)"
+            chosen = f"SELECT {of_row} FROM (SELECT {', '.join(columns)} FROM {table} WHERE deleted = 0) t"
+            lines = [row if isinstance(row, str) else json.dumps(row) for row in connection.scalars(text(chosen))]
+            (tmp_path / f"{table}.jsonl").write_text("\n".join(lines))
+    engine.dispose()
+    exported = read_records(read_export(tmp_path))
+    assert_is_content(replace(exported, devices=tuple(one for one in exported.devices if one.node_id == 7)))
 
 
 NODES, OF_NODE = 100, 500

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     "--export",
     type=click.Path(path_type=Path, readable=False),
     metavar="FOLDER",
-    help="An export of its tables in place of it: pci_devices.json or .csv, and so on.",
+    help="An export of its tables in place of it: pci_devices.jsonl, .json or .csv, and so on.",
 )
 @click.option(
     "--ports", metavar="FILE", help="Neutron's ports with their binding profiles, as a JSON list; - is stdin."
