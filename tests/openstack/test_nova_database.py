@@ -4,6 +4,7 @@ import sqlite3
 import sys
 from contextlib import closing
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -138,6 +139,25 @@ def test_what_cannot_be_opened_is_told(
     assert said in refusal.value.message
     assert "secret" not in f"{refusal.value.message} {refusal.value.detail}"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_whatever_a_driver_says_is_told_without_the_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A driver may raise anything: PyMySQL does so where a MySQL wants what PyMySQL needs another package for."""
+
+    def connect(**options: object) -> None:
+        assert options["connect_timeout"] == 10
+        raise RuntimeError(f"'cryptography' package is required\nto send {options['password']}")
+
+    driver = ModuleType("pymysql")
+    vars(driver).update(paramstyle="pyformat", Error=OSError, connect=connect)
+    monkeypatch.setitem(sys.modules, "pymysql", driver)
+    with pytest.raises(LanewayError) as refusal:
+        read("mysql+pymysql://u:secret@h/n?charset=utf8")
+    assert refusal.value.code is ErrorCode.DATABASE_UNREACHABLE
+    assert refusal.value.message == (
+        "nova's database mysql+pymysql://u:***@h/n cannot be opened: 'cryptography' package is required to send ***;"
+        " look at the host, the port, the name of the database, the user and the password, and at what follows the ?"
+    )
 
 
 def test_another_database_is_told_apart(tmp_path: Path) -> None:

@@ -244,7 +244,10 @@ class _Import:
         owners = {row.address: row.owner for row in rows}
         for address, held in sorted(self._tracker.view.held.items()):
             if held.consumer is not None and owners.get(address) is None:
-                message = f"{address} is with {held.consumer} here, and free or unknown in nova; free it if it is wrong"
+                message = (
+                    f"{address} is with {held.consumer} here, and free or unknown in nova; where nova is right:"
+                    f" laneway free {held.consumer} --device {address}"
+                )
                 self._findings.append(
                     Finding(
                         code="unknown_to_nova",
