@@ -1,6 +1,5 @@
 """Ports: what they ask for (rules C69, C70), how they are read, and whose MAC they take (C73)."""
 
-
 import pytest
 
 from domain.devices import device

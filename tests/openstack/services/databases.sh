@@ -15,6 +15,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 mariadb=$LANEWAY_OPENSTACK_CACHE/mariadb
+libraries=$mariadb/usr/lib/$(uname -m)-linux-gnu:$mariadb/lib/$(uname -m)-linux-gnu
 environment=$LANEWAY_OPENSTACK_CACHE/databases
 # shellcheck source=../../downloading.sh
 . "$here/../../downloading.sh"
@@ -43,7 +44,7 @@ install_mariadb() {
   for package in "$folder"/*.deb; do dpkg -x "$package" "$mariadb"; done
   rm -rf "$folder"
   name_libaio
-  with_libraries "$mariadb/usr/sbin/mariadbd" --no-defaults --version >"$mariadb/installed.new"
+  LD_LIBRARY_PATH=$libraries "$mariadb/usr/sbin/mariadbd" --no-defaults --version >"$mariadb/installed.new"
   mv "$mariadb/installed.new" "$mariadb/installed"
 }
 
@@ -52,10 +53,6 @@ name_libaio() {
   local file
   file=$(find "$mariadb" -name libaio.so.1t64)
   [[ -z $file ]] || ln -sf libaio.so.1t64 "${file%t64}"
-}
-
-with_libraries() {
-  LD_LIBRARY_PATH=$mariadb/usr/lib/$(uname -m)-linux-gnu:$mariadb/lib/$(uname -m)-linux-gnu "$@"
 }
 
 install() {
@@ -115,8 +112,8 @@ FLUSH PRIVILEGES;
 CREATE USER admin@'127.0.0.1' IDENTIFIED BY 'admin';
 GRANT ALL ON *.* TO admin@'127.0.0.1' WITH GRANT OPTION;
 SQL
-  } | with_libraries "${server[@]}" --bootstrap >"$folder/mariadb.log" 2>&1 || { tail -n 20 "$folder/mariadb.log" >&2; return 1; }
-  with_libraries setsid "${server[@]}" --socket="$folder/mariadb.sock" --bind-address=127.0.0.1 --port="$port" \
+  } | LD_LIBRARY_PATH=$libraries "${server[@]}" --bootstrap >"$folder/mariadb.log" 2>&1 || { tail -n 20 "$folder/mariadb.log" >&2; return 1; }
+  LD_LIBRARY_PATH=$libraries setsid "${server[@]}" --socket="$folder/mariadb.sock" --bind-address=127.0.0.1 --port="$port" \
     --general-log --general-log-file="$folder/mariadb-statements.log" --innodb-flush-log-at-trx-commit=0 \
     --skip-name-resolve >>"$folder/mariadb.log" 2>&1 </dev/null &
   remember "$folder/mariadb.process"
