@@ -85,7 +85,7 @@ def test_packages_are_named_where_they_cannot_be_installed(bash: str, tmp_path: 
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_ci_runs_every_suite(script: str) -> None:
-    assert f".ci/suite {script}\n" in (PROJECT / ".ci/run").read_text("utf-8")
+    assert f".ci/suite {script}" in (PROJECT / ".ci/run").read_text("utf-8")
     assert os.name == "nt" or os.access(PROJECT / script, os.X_OK)
 
 
