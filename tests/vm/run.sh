@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs the tests of this folder on real Linux hosts, which QEMU emulates: `make test-vm`, or
 #   run.sh [--host with_iommu|without_iommu|with_virtio_iommu]... [ARGUMENT FOR PYTEST...]
-# The hosts before_reboot, after_reboot and after_card_added are one, booted three times over one state, in this order.
+# The hosts before_reboot, started_by_systemd, after_reboot and after_card_added are one, booted four times over one state,
+# in this order.
 # What it needs it puts once into a cache outside the checkout: LANEWAY_TESTBED, else the user's cache folder.
 #
 # Exit status: 0 where all tests passed, 1 where one failed or a host gave no answer; 75 where a download failed, with
@@ -21,11 +22,11 @@ while [[ ${1:-} == --host ]]; do
   hosts+=("$2")
   shift 2
 done
-[[ ${#hosts[@]} -gt 0 ]] || hosts=(with_iommu without_iommu with_virtio_iommu before_reboot after_reboot after_card_added)
+[[ ${#hosts[@]} -gt 0 ]] || hosts=(with_iommu without_iommu with_virtio_iommu before_reboot started_by_systemd after_reboot after_card_added)
 
 iommu_of() {
   case $1 in
-    with_iommu | before_reboot | after_reboot | after_card_added) echo intel ;;
+    with_iommu | before_reboot | started_by_systemd | after_reboot | after_card_added) echo intel ;;
     without_iommu) echo none ;;
     with_virtio_iommu) echo virtio ;;
     *) echo "run.sh: there is no host $1" >&2 && return 1 ;;
@@ -46,6 +47,7 @@ run_on() {
   [[ $# == 0 ]] || quoted=$(printf ' %q' "$@")
   case $host in
     before_reboot | after_reboot) machine=(--carry "$carried") ;;
+    started_by_systemd) machine=(--carry "$carried" --systemd "$here/$host/set_up.sh") ;;
     after_card_added) machine=(--carry "$carried" --added-card) ;;
   esac
   "$here/machine/boot.sh" --iommu "$(iommu_of "$host")" --share "$repository" "${machine[@]}" -- \

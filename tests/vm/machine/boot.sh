@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # Boots the test host, runs a command on it and exits with the command's status:
 #   boot.sh [--iommu intel|virtio|none] [--append WORDS] [--share FOLDER]... [--carry FOLDER] [--added-card]
-#           [--timeout SECONDS] [--keep] -- COMMAND
+#           [--systemd SCRIPT] [--timeout SECONDS] [--keep] -- COMMAND
 # COMMAND is one line for bash. A shared folder stands at its own path and may be written to; nothing that is written
 # stays, but what is put into /job. /job/carried is the folder to carry, which gets back what is in it in the end.
-# With --added-card there is a card more. Needs what fetch.sh makes. 124: it took too long. 125: the host gave no answer.
+# With --added-card there is a card more. With --systemd the host is started by systemd, for which the script on the
+# host sets things up before, and the command runs when all is up. Needs what fetch.sh makes. 124: it took too long. 125: the host gave no answer.
 # shellcheck disable=SC2054 # QEMU's words have commas
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${LANEWAY_TESTBED:-${XDG_CACHE_HOME:-$HOME/.cache}/laneway/testbed}
 root=$cache/root
-iommu=intel append='' seconds=1800 keep='' carried='' added_card='' shares=()
+iommu=intel append='' seconds=1800 keep='' carried='' added_card='' set_up='' shares=()
 while [[ $# -gt 0 ]]; do
   case $1 in
     --iommu) iommu=$2 && shift 2 ;;
@@ -19,6 +20,7 @@ while [[ $# -gt 0 ]]; do
     --share) shares+=("$(realpath "$2")") && shift 2 ;;
     --carry) carried=$(realpath "$2") && shift 2 ;;
     --added-card) added_card=1 && shift ;;
+    --systemd) set_up=$2 && shift 2 ;;
     --timeout) seconds=$2 && shift 2 ;;
     --keep) keep=1 && shift ;;
     --) shift && break ;;
@@ -38,6 +40,7 @@ trap clean_up EXIT
 
 cp "$here/start.sh" "$job/start.sh"
 printf '%s\n' "$command" >"$job/command.sh"
+[[ -z $set_up ]] || cp "$set_up" "$job/set_up.sh"
 : >"$job/shares"
 [[ -z $carried ]] || cp -a "$carried" "$job/carried"
 : >"$job/output.log"
@@ -55,7 +58,8 @@ for number in "${!shares[@]}"; do
   echo "share$number ${shares[$number]}" >>"$job/shares"
 done
 
-words="console=ttyS0 quiet panic=-1 nokaslr rdinit=/init" units=()
+# no_timer_check: the kernel tries its timer at boot, and panics where this machine was too busy to be in time.
+words="console=ttyS0 quiet panic=-1 nokaslr no_timer_check rdinit=/init" units=()
 case $iommu in
   intel)
     units=(-device intel-iommu,intremap=on,caching-mode=on)
