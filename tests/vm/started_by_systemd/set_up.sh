@@ -14,6 +14,8 @@ cp "$repository/tests/vm/started_by_systemd/laneway.toml" /etc/laneway/laneway.t
 cp "$repository"/packaging/systemd/*.service /etc/systemd/system/
 export SYSTEMD_OFFLINE=1
 systemctl enable laneway-restore laneway-agent
-# Nothing here needs the bus, which does not come up on a host that nobody has installed; nor new caches.
-systemctl mask dbus.service dbus.socket systemd-machined.service ldconfig.service
+# Nothing here needs the bus, which does not come up on a host that nobody has installed, nor who would wait for it and
+# start again and again; nor new caches.
+systemctl mask dbus.service dbus.socket systemd-machined.service systemd-logind.service
+systemctl mask ldconfig.service systemd-hwdb-update.service
 systemctl add-wants multi-user.target libvirtd.service
