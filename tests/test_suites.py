@@ -15,7 +15,13 @@ PROJECT = Path(__file__).parents[1]
 BASH = shutil.which("bash")
 OF_BASH = [] if BASH is None else [pytest.param(BASH, id="by bash")]
 """Windows runs no shell scripts, and CI no Windows."""
-SCRIPTS = ("tests/wine/run.sh", "tests/with_libvirt/run.sh", "tests/openstack/run.sh", "tests/vm/run.sh")
+SCRIPTS = (
+    "tests/wine/run.sh",
+    "tests/with_libvirt/run.sh",
+    "tests/with_nova/run.sh",
+    "tests/openstack/run.sh",
+    "tests/vm/run.sh",
+)
 
 
 def run(bash: str, script: str) -> subprocess.CompletedProcess[str]:
