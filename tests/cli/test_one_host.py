@@ -467,6 +467,60 @@ def test_scenarios_that_cannot_be_read_are_refused(gpu_server: ExampleHost) -> N
     assert "cannot be read" in answer.err
 
 
+def test_all_that_is_wrong_with_an_inventory_is_told(gpu_server: ExampleHost, tmp_path: Path) -> None:
+    file = tmp_path / "wrong.json"
+    function = {"address": "0000:3b:00.0", "vendor_id": "8", "product_id": "20b0", "dev_type": "PCI"}
+    file.write_text(json.dumps({"schema": "laneway.inventory/1", "functions": [function]}))
+    told = gpu_server.run_alone("devices", "--snapshot", str(file))
+    assert (told.status, told.err.count(f"error: {file}: $.functions[0]")) == (2, 2)
+    answer = gpu_server.run_alone("devices", "--snapshot", str(file), "--json")
+    assert [error["detail"]["path"] for error in validated("failure", answer.out)["errors"]] == [
+        "$.functions[0].vendor_id",
+        "$.functions[0].dev_type",
+    ]
+
+
+def test_files_beside_one_that_cannot_be_read_are_answered(gpu_server: ExampleHost, tmp_path: Path) -> None:
+    file = tmp_path / "scenario.json"
+    file.write_text(json.dumps(SCENARIO))
+    answer = gpu_server.run_alone("simulate", str(file), "missing.json", str(file), "missing-too.json")
+    assert answer.status == 2
+    assert [validated("answer", line)["ok"] for line in answer.out.splitlines()] == [True, True]
+    assert "missing.json" in answer.err
+    assert "missing-too.json" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "status"),
+    [
+        pytest.param(["claim", "vm", "--alias", "nope:1"], "unknown_alias", 1, id="an alias that is not there"),
+        pytest.param(["claim", "vm", "--alias", "gpu"], "invalid_request", 2, id="no count"),
+        pytest.param(["claim", "vm", "--request", "[]"], "invalid_request", 2, id="no request"),
+        pytest.param(["claim", "vm", "--request", "{"], "invalid_json", 2, id="no JSON"),
+        pytest.param(["claim", "vm", "--request", '{"nam": "a"}'], "invalid_request", 2, id="another key"),
+        pytest.param(["claim", "vm"], "usage", 2, id="nothing"),
+        pytest.param(["explain", "vm", "--alias", "nope:1"], "unknown_alias", 1, id="would a claim"),
+    ],
+)
+def test_a_claim_that_asks_for_what_cannot_be_is_a_step_too(
+    gpu_server: ExampleHost, words: list[str], code: str, status: int
+) -> None:
+    answer = gpu_server.run(*words, "--json")
+    assert answer.status == status
+    step = validated("step", answer.out)
+    assert step["error"]["code"] == code
+    assert step["statuses"]
+
+
+def test_explain_takes_what_claim_takes(gpu_server: ExampleHost) -> None:
+    wanted = ("vm", "--alias", "l40s:1", "--id", "job-1", "--ttl", "15m", "--json")
+    assert gpu_server.run("explain", *wanted).status == 0
+    assert gpu_server.run("claim", *wanted).status == 0
+    assert gpu_server.run("explain", *wanted).status == 0
+    other = gpu_server.run("explain", "other", "--alias", "l40s:1", "--id", "job-1", "--json")
+    assert validated("step", other.out)["error"]["code"] == "claim_conflict"
+
+
 # claims whose time is over
 
 

@@ -17,10 +17,13 @@ from laneway.contracts.agent_status import (
 )
 from laneway.contracts.answer import errors_json, problem_json, warning_json
 from laneway.contracts.codec import encode, parse_json
-from laneway.contracts.status import HostStatus, reload_document, status_document
+from laneway.contracts.status import HostChange, HostStatus, reload_document, status_document
+from laneway.domain.address import PciAddress
 from laneway.domain.errors import ConfigError, ConfigProblem, ErrorCode, LanewayError
 from laneway.domain.inventory import ReadinessNote
+from laneway.domain.tracking.drift import Drift
 
+GPU = PciAddress.parse("0000:3b:00.0")
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 PROBLEM = ConfigProblem(
     ErrorCode.INVALID_DEVICE_SPEC, "entry 0: no", "device_spec", 0, "vendor_id", {"a": 1}, "write 1", "a.toml:1"
@@ -81,6 +84,32 @@ def test_the_answer_keeps_to_its_schema(agent: AgentStatus | None) -> None:
     valid("status", document)
     assert isinstance(document, dict)
     assert document["ok"] is False
+    assert document["error"]["code"] == ("no_agent" if agent is None else "invalid_device_spec")
+
+
+WELL = replace(STATUS, failing=None, refused=None, contradictions=())
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        pytest.param({}, None, id="nothing"),
+        pytest.param({"agent": replace(WELL, failing=STATUS.failing)}, "host_unreachable", id="a host that is silent"),
+        pytest.param({"drift": [Drift("not_in_vm", GPU, "is not in it")]}, "invalid_status", id="drift"),
+        pytest.param({"failing_ports": 2}, "port_binding_failed", id="ports"),
+        pytest.param(
+            {"change": HostChange(action="prepare", address=GPU, steps=4, begun=2, going_on=False)},
+            "host_change_failed",
+            id="a change that was interrupted",
+        ),
+    ],
+)
+def test_what_waits_for_a_person_is_the_error(change: dict[str, Any], code: str | None) -> None:
+    status = HostStatus(host="gpu-1", database="/state/laneway.db", agent=WELL, devices=COUNTS, readiness=())
+    document = parse_json(encode(status_document(replace(status, **change))))
+    valid("status", document)
+    assert isinstance(document, dict)
+    assert (document["ok"], (document["error"] or {}).get("code")) == (code is None, code)
 
 
 def test_the_answer_to_a_reload_keeps_to_its_schema() -> None:

@@ -17,7 +17,7 @@ from laneway.contracts.inventory import (
     function_to_plain,
     inventory_to_plain,
 )
-from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.errors import CompoundError, ErrorCode, LanewayError
 from laneway.domain.inventory import Inventory, PciFunction
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/schemas/inventory.schema.json").read_text())
@@ -142,6 +142,32 @@ def test_refused(refused: object, path: str, said: str) -> None:
     assert caught.value.detail == {"path": path}
     assert said in caught.value.message
     assert not VALIDATOR.is_valid(refused)
+
+
+def test_all_that_is_wrong_is_reported() -> None:
+    sound = document()["functions"][0]
+    wrong = [
+        {"vendor_id": "10de", "numa_node": -1},
+        sound,
+        {**sound, "address": "zz", "product_id": "1"},
+        "no function",
+        {**sound, "driver": "nvidia"},
+    ]
+    with pytest.raises(CompoundError) as caught:
+        decode_inventory(document(functions=wrong, host="", numa_nodes=[{"id": 0}, {"socket": 0}]))
+    assert [str(error.detail.get("path", error.detail.get("addresses"))) for error in caught.value.errors] == [
+        "$.host",
+        "$.numa_nodes[1]",
+        *["$.functions[0]"] * 3,
+        "$.functions[0].numa_node",
+        "$.functions[2].address",
+        "$.functions[2].product_id",
+        "$.functions[3]",
+        "['0000:3b:00.0']",
+    ]
+    assert all(error.code is ErrorCode.INVALID_INVENTORY for error in caught.value.errors)
+    assert all(error.message.startswith(f"{error.detail['path']}: ") for error in caught.value.errors[:-1])
+    assert caught.value.message == caught.value.errors[0].message
 
 
 def test_two_functions_of_one_address_are_refused_however_it_is_written() -> None:

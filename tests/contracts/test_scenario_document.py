@@ -148,6 +148,12 @@ def test_the_id_is_repeated_though_the_config_is_bad() -> None:
             "steps[0].constraints[0]",
             id="an unknown key of one of its constraints",
         ),
+        pytest.param(
+            scenario(claim(requests=None, ports=[{"vnic_type": "direct", "network": "p1"}])),
+            "steps[0].ports[0]",
+            id="an unknown key of one of its ports",
+        ),
+        pytest.param([], "$", id="a list"),
         pytest.param(scenario({"op": "claim", "flavor": "card:1"}), "steps[0].consumer", id="a claim for nobody"),
         pytest.param(scenario({"op": "sync"}), "steps[0].inventory", id="a sync without an inventory"),
         pytest.param(scenario({"op": "cleanup"}), "steps[0].keep", id="a cleanup that says not whom to keep"),
@@ -278,6 +284,16 @@ def test_a_bad_inventory_does_not_start_and_does_not_sync(bad: object) -> None:
         first["statuses"],
         first["pools"],
     )
+
+
+def test_all_that_is_wrong_with_inventory_and_config_is_told_at_once() -> None:
+    wrong = [card("zz", vendor_id="8"), card(iommu_group="81")]
+    answer = answer_to(scenario(functions=wrong, device_spec=[{"vendor_id": "zz"}], alias=[{"name": "a"}]))
+    codes = [error["code"] for error in answer["errors"]]
+    assert codes == [*["invalid_inventory"] * 3, "invalid_device_spec", "invalid_alias"]
+    assert answer["error"] == answer["errors"][0]
+    step = play({"op": "sync", "inventory": inventory(*wrong)})[0]
+    assert step["error"]["detail"]["errors"] == answer["errors"][:3]
 
 
 def test_a_duplicate_address_is_named() -> None:

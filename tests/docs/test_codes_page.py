@@ -11,6 +11,7 @@ from laneway.domain.errors import ErrorCode
 from laneway.domain.specs.refusal import NO_SPEC_MATCHES
 from laneway.domain.tracking.blocking import CORDONED, GROUP_NOT_VIABLE, IN_USE, OPENED, OWN_CORDONS, WRONG_DEVICE
 from laneway.domain.tracking.drift import NOT_IN_VM, NOT_OWNED_BY_VM, NOT_RESTORED, OTHER_DRIVER
+from laneway.domain.tracking.explanation import Rule
 from laneway.hosts.linux.use_findings import UseCode
 
 PROJECT = Path(__file__).parents[2]
@@ -63,7 +64,18 @@ def test_every_error_is_listed_with_its_exit_status(code: ErrorCode) -> None:
 
 @pytest.mark.parametrize(
     "code",
-    [*UseCode, IN_USE, OPENED, GROUP_NOT_VIABLE, CORDONED, WRONG_DEVICE, *sorted(OWN_CORDONS), *DRIFT, NO_SPEC_MATCHES],
+    [
+        *UseCode,
+        *Rule,
+        IN_USE,
+        OPENED,
+        GROUP_NOT_VIABLE,
+        CORDONED,
+        WRONG_DEVICE,
+        *sorted(OWN_CORDONS),
+        *DRIFT,
+        NO_SPEC_MATCHES,
+    ],
 )
 def test_every_code_with_a_name_of_its_own_is_listed(code: str) -> None:
     assert code in rows()

@@ -6,7 +6,7 @@ from laneway.cli.exit_status import EXIT_STATUS, ExitStatus
 from laneway.cli.render.columns import wrapped
 from laneway.cli.render.explanation import explanation_block
 from laneway.cli.render.screen import Screen, Tone
-from laneway.domain.errors import ConfigError, ConfigProblem, ErrorCode, LanewayError
+from laneway.domain.errors import CompoundError, ConfigError, ConfigProblem, ErrorCode, LanewayError
 
 
 def internal_error(error: BaseException) -> LanewayError:
@@ -25,10 +25,12 @@ def internal_error(error: BaseException) -> LanewayError:
 
 
 def as_text(error: LanewayError, screen: Screen) -> str:
-    """The error for a person; of a config every problem, each with its place and its remedy.
+    """The error for a person; of several each, and of a config every problem with its place and its remedy.
 
     A refusal begins with "no", as it is an answer, and explains itself; everything else begins with "error".
     """
+    if isinstance(error, CompoundError):
+        return "\n".join(as_text(one, screen) for one in error.errors)
     if isinstance(error, ConfigError):
         return "\n".join(_told("error", Tone.BAD, _lines_of(problem), screen) for problem in error.problems)
     if EXIT_STATUS[error.code] is not ExitStatus.NO:
@@ -41,11 +43,11 @@ def as_text(error: LanewayError, screen: Screen) -> str:
 
 
 def as_json(error: LanewayError) -> dict[str, object]:
-    """The error as JSON values; of a config, all errors."""
+    """The error as JSON values; of several, and of a config, all of them."""
     from laneway.contracts.answer import error_json, errors_json  # noqa: PLC0415 - messages to people need no msgspec
 
     answer: dict[str, object] = {"ok": False, "error": error_json(error)}
-    if isinstance(error, ConfigError):
+    if isinstance(error, ConfigError | CompoundError):
         answer["errors"] = errors_json(error)
     return answer
 

@@ -122,6 +122,23 @@ _CLAIM_PARAMETERS = (
 )
 
 
+_CLAIMING_PARAMETERS = (
+    click.option(
+        "--id", "claim_id", type=words, metavar="ID", help="The claim's id; the same claim again is answered the same."
+    ),
+    click.option(
+        "--ttl", type=span, metavar="TIME", help="Free the claim after this time unless it is allocated by then."
+    ),
+)
+
+
+def claiming(function: Callable[..., int]) -> Callable[..., int]:
+    """Gives a command the id of a claim and its time to live."""
+    for parameter in reversed(_CLAIMING_PARAMETERS):
+        function = parameter(function)
+    return function
+
+
 def asking(function: Callable[..., int]) -> Callable[..., int]:
     """Gives a command the consumer and the options of a claim, as one ``Asked`` behind the settings."""
 

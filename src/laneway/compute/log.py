@@ -72,7 +72,7 @@ _PRIORITIES: Mapping[int, int] = {logging.DEBUG: 7, logging.INFO: 6, logging.WAR
 
 def _as_json(record: logging.LogRecord, at: datetime, level: str, message: str) -> str:
     line = {
-        "at": at.isoformat(),
+        "at": f"{at:%Y-%m-%dT%H:%M:%S.%fZ}",
         "level": level,
         "event": getattr(record, "event", record.name),
         "message": message,

@@ -79,8 +79,14 @@ class AgentStatus:
     @property
     def is_well(self) -> bool:
         """Whether nothing of it waits for a person."""
-        troubles = (self.failing, self.placement_failing, self.ports_failing, self.refused, self.upkeep_failing)
-        return not (any(troubles) or self.contradictions)
+        return not self.troubles
+
+    @property
+    def troubles(self) -> tuple[Trouble, ...]:
+        """What waits for a person."""
+        known = (self.refused, self.failing, self.placement_failing, self.ports_failing, self.upkeep_failing)
+        contradictions = (Trouble(since=self.updated_at, errors=self.contradictions),) if self.contradictions else ()
+        return (*(trouble for trouble in known if trouble is not None), *contradictions)
 
 
 def encode_agent_status(status: AgentStatus) -> bytes:

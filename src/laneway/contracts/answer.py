@@ -7,7 +7,7 @@ from laneway.contracts.codec import encode
 from laneway.domain.address import PciAddress
 from laneway.domain.config_entry import shown
 from laneway.domain.device import BlockReason, TagValue
-from laneway.domain.errors import ConfigError, ConfigProblem, LanewayError
+from laneway.domain.errors import CompoundError, ConfigError, ConfigProblem, LanewayError
 from laneway.domain.tracking.drift import Drift
 from laneway.domain.tracking.host_view import HostView
 from laneway.domain.tracking.pools import Pool
@@ -22,7 +22,7 @@ _MOST_ECHOED = 1_000
 
 
 def error_json(error: LanewayError) -> Json:
-    """An error as ``code``, ``message`` and ``detail``; of a config, its first problem."""
+    """An error as ``code``, ``message`` and ``detail``; of several, and of a config, the first."""
     if isinstance(error, ConfigError):
         return problem_json(error.problems[0])
     detail = error.detail
@@ -32,9 +32,11 @@ def error_json(error: LanewayError) -> Json:
 
 
 def errors_json(error: LanewayError) -> list[Json]:
-    """All that is wrong: each problem of a config, or the one error."""
+    """All that is wrong: each problem of a config, each of several errors, or the one error."""
     if isinstance(error, ConfigError):
         return [problem_json(problem) for problem in error.problems]
+    if isinstance(error, CompoundError):
+        return [told for one in error.errors for told in errors_json(one)]
     return [error_json(error)]
 
 
@@ -121,9 +123,11 @@ def step_json(
 
 
 def _step_error_json(error: LanewayError) -> Json:
-    """A step has no list ``errors``: of a bad config, all are in ``detail``."""
+    """A step has no list ``errors``: of a bad config or inventory, all are in ``detail``."""
     if isinstance(error, ConfigError):
         return {**error_json(error), "detail": {**_problem_detail(error.problems[0]), "errors": errors_json(error)}}
+    if isinstance(error, CompoundError):
+        return {**error_json(error), "detail": {**error.detail, "errors": errors_json(error)}}
     return error_json(error)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from laneway.contracts.answer import Json, devices_json
+from laneway.contracts.codec import to_plain
 from laneway.domain.device import PciDevice
 from laneway.domain.tracking.claim import ClaimRecord
 
@@ -34,7 +35,7 @@ def _claim_json(record: ClaimRecord, now: datetime) -> Json:
         "devices": devices_json(record.devices),
         "proven_best": record.proven_best,
         "guest_numa_nodes": sorted(record.request.guest_numa_nodes),
-        "expires_at": None if record.expires_at is None else record.expires_at.isoformat(),
+        "expires_at": to_plain(record.expires_at),
         "overdue": record.is_overdue(now),
     }
 

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import fields
 
 from laneway.contracts.codec import convert, encode, invalid, parse_json, to_plain
-from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.contracts.inventory_faults import faults_of
+from laneway.domain.errors import ErrorCode, LanewayError, together
 from laneway.domain.inventory import (
     INVENTORY_SCHEMA,
     Bar,
@@ -121,10 +122,17 @@ def decode_inventory(document: bytes | str | object) -> Inventory:
     text that is no JSON, and LanewayError(invalid_inventory), with the JSON path and what would be
     right, for a document that breaks the contract: another ``schema``, a key that is required and
     absent, a wrong type, an id that is not lower-case hex of its width, -1 or "" in place of null,
-    two functions of one address.
+    two functions of one address. Of several such faults CompoundError has each.
     """
     plain = parse_json(document) if isinstance(document, bytes | str) else document
     checked = _checked_document(plain)
+    try:
+        return _read(checked)
+    except LanewayError:
+        raise together(tuple(faults_of(checked, _read))) from None
+
+
+def _read(checked: Mapping[str, object]) -> Inventory:
     inventory = _convert(checked)
     if _SUSPECT(encode(checked)):
         _refuse_stand_ins(inventory)
@@ -143,7 +151,7 @@ def _checked_document(plain: object) -> dict[str, object]:
     return {key: value for key, value in plain.items() if not (key in _LISTS and value is None)}
 
 
-def _convert(document: dict[str, object]) -> Inventory:
+def _convert(document: Mapping[str, object]) -> Inventory:
     try:
         return convert(document, Inventory, ErrorCode.INVALID_INVENTORY)
     except LanewayError as error:

@@ -1,7 +1,7 @@
 """The JSON contract ``laneway.scenario/1``: a host, its config and steps to try on it.
 
 What is checked when a document is read is its frame: the types of its keys, the operations, and the
-keys of the steps and of the requests and constraints in them. What those keys hold is looked at
+keys of the steps and of the requests, constraints and ports in them. What those keys hold is looked at
 when the step is played, and makes that step alone fail.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.requests.request_parser import CONSTRAINT_KEYS, REQUEST_KEYS
-from laneway.domain.requests.request_shape import refused
+from laneway.domain.requests.request_shape import PORT_KEYS, refused
 from laneway.domain.tags import nearest_key
 
 SCENARIO_SCHEMA = "laneway.scenario/1"
@@ -53,6 +53,7 @@ REQUIRED_KEYS: Mapping[str, frozenset[str]] = {
 _KEYS_INSIDE: Mapping[str, tuple[str, Sequence[str]]] = {
     "requests": ("a request", REQUEST_KEYS),
     "constraints": ("a constraint", CONSTRAINT_KEYS),
+    "ports": ("a port", PORT_KEYS),
 }
 
 
@@ -112,7 +113,7 @@ def read_scenario(document: object) -> Scenario:
     Raises LanewayError(invalid_scenario) that names the step and the key.
     """
     if not isinstance(document, dict):
-        raise invalid("$", None, "is no scenario; a scenario is a JSON object")
+        raise invalid("$", document, "is no scenario; a scenario is a JSON object")
     if document.get("schema") != SCENARIO_SCHEMA:
         raise invalid("schema", document.get("schema"), f"is not known; this version reads {SCENARIO_SCHEMA!r}")
     if document.get("inventory") is None:

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from laneway.contracts.agent_status import AgentStatus, DeviceCounts
-from laneway.contracts.answer import Json, drift_json
+from laneway.contracts.agent_status import AgentStatus, DeviceCounts, error_of
+from laneway.contracts.answer import Json, drift_json, error_json
 from laneway.contracts.codec import to_plain
 from laneway.domain.address import PciAddress
+from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.inventory import ReadinessNote
 from laneway.domain.tracking.drift import Drift
 
@@ -57,6 +58,7 @@ def status_document(status: HostStatus) -> Json:
     return {
         "schema": STATUS_SCHEMA,
         "ok": status.is_well,
+        "error": None if status.is_well else error_json(_first_error(status)),
         "host": status.host,
         "database": status.database,
         "agent": None if status.agent is None else _agent_json(status.agent),
@@ -66,6 +68,23 @@ def status_document(status: HostStatus) -> Json:
         "failing_ports": status.failing_ports,
         "readiness": to_plain(status.readiness),
     }
+
+
+def _first_error(status: HostStatus) -> LanewayError:
+    """Of all that waits for a person, which stands in the document, what to look at first."""
+    agent = status.agent
+    if agent is None:
+        message = f"no agent runs on {status.host}; `laneway agent` starts one, and commands need none"
+        return LanewayError(ErrorCode.NO_AGENT, message, {"host": status.host})
+    if agent.troubles:
+        return error_of(agent.troubles[0])
+    for one in status.drift:
+        return LanewayError(ErrorCode.INVALID_STATUS, f"{one.address}: {one.message}", drift_json(one))
+    if status.failing_ports:
+        message = f"{status.failing_ports} of Neutron's ports not bound as claims say; `laneway ports` tells why"
+        return LanewayError(ErrorCode.PORT_BINDING_FAILED, message, {"ports": status.failing_ports})
+    message = "a change of the host was interrupted; whatever changes the host next ends it, such as laneway release"
+    return LanewayError(ErrorCode.HOST_CHANGE_FAILED, message, {"change": to_plain(status.change)})
 
 
 def _agent_json(agent: AgentStatus) -> Json:
@@ -81,7 +100,7 @@ def reload_document(agent: AgentStatus) -> Json:
         "ok": True,
         "host": agent.host,
         "config_sources": list(agent.config_sources),
-        "config_since": agent.config_since.isoformat(),
+        "config_since": to_plain(agent.config_since),
         "warnings": to_plain(agent.warnings),
         "devices": to_plain(agent.devices),
     }

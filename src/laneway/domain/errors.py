@@ -82,6 +82,26 @@ class LanewayError(Exception):
         self.detail: dict[str, object] = dict(detail or {})
 
 
+class CompoundError(LanewayError):
+    """All that is wrong with one input; ``code``, ``message`` and ``detail`` are those of the first."""
+
+    def __init__(self, errors: Sequence[LanewayError]) -> None:
+        first = errors[0]
+        super().__init__(first.code, first.message, first.detail)
+        self.errors = tuple(errors)
+
+
+def together(errors: Sequence[LanewayError]) -> LanewayError:
+    """The errors, of which there is at least one, as one."""
+    apart = [one for error in errors for one in errors_of(error)]
+    return apart[0] if len(apart) == 1 else CompoundError(apart)
+
+
+def errors_of(error: LanewayError) -> Sequence[LanewayError]:
+    """The errors that it is made of: itself, if it is one."""
+    return error.errors if isinstance(error, CompoundError) else (error,)
+
+
 @dataclass(frozen=True, slots=True)
 class ConfigProblem:
     """One thing that is wrong with, or noteworthy in, a config.

@@ -70,7 +70,7 @@ class Bar:
     """A base address register: ``size`` in bytes. Windows does not tell its ``index``."""
 
     index: int | None = None
-    size: int
+    size: int | None = None
     bits: int | None = None
     prefetchable: bool | None = None
 

@@ -1,6 +1,7 @@
 """The JSON contract ``laneway.ports/1``: how the ports of a host stand."""
 
 from laneway.contracts.answer import Json, error_json
+from laneway.contracts.codec import to_plain
 from laneway.fleet.port_standings import PortStanding, PortStandings
 from laneway.interfaces.network import BindingRecord, NetworkPort
 
@@ -48,7 +49,7 @@ def _there(port: NetworkPort) -> Json:
 def _record(record: BindingRecord) -> Json:
     return {
         "is_bound": record.is_bound,
-        "since": record.since.isoformat(),
+        "since": to_plain(record.since),
         "attempts": record.attempts,
         "error_code": record.error_code,
         "error": record.error,

@@ -10,7 +10,7 @@ from laneway.contracts.inventory import decode_inventory
 from laneway.contracts.scenario import Scenario, Step, read_scenario
 from laneway.domain.address import PciAddress
 from laneway.domain.config_entry import shown
-from laneway.domain.errors import ConfigProblem, ErrorCode, Findings, LanewayError
+from laneway.domain.errors import ConfigError, ConfigProblem, ErrorCode, Findings, LanewayError, together
 from laneway.domain.inventory import Inventory
 from laneway.domain.report import HostReport
 from laneway.domain.requests.alias import Aliases, parse_aliases
@@ -69,13 +69,13 @@ class Simulation:
     def __init__(self, scenario: Scenario) -> None:
         """Reads inventory and config, and syncs once.
 
-        Raises LanewayError(invalid_inventory), LanewayError(invalid_scenario) or ConfigError with all problems.
+        Raises LanewayError(invalid_scenario), or all that is wrong with inventory and config.
         """
         self._scenario = scenario
         self._claim_ids = _unused_claim_ids(scenario.steps)
         self._warnings: dict[str, ConfigProblem] = {}
-        inventory = decode_inventory(scenario.inventory)
         self._device_spec, self._alias = scenario.device_spec, scenario.alias
+        inventory = self._inventory(scenario.inventory)
         specs, self._aliases = self._config(inventory, self._device_spec, self._alias)
         state = self._stored_state(inventory, specs) if scenario.stored else HostState()
         self._groups = IommuGroups.ENFORCE if scenario.enforce_iommu_groups else IommuGroups.IGNORE
@@ -154,17 +154,30 @@ class Simulation:
             self._tracker = self._tracker.sync(report).tracker
         self._device_spec, self._alias, self._aliases = device_spec, alias, aliases
 
+    def _inventory(self, document: object) -> Inventory:
+        """Where it cannot be read, what is wrong with the config's text is told, too."""
+        try:
+            return decode_inventory(document)
+        except LanewayError as error:
+            findings = Findings()
+            self._parsed_config(self._device_spec, self._alias, findings)
+            raise together([error, *([ConfigError(findings.errors)] if findings.errors else [])]) from None
+
+    def _parsed_config(
+        self, device_spec: Sequence[object], alias: Sequence[object], findings: Findings
+    ) -> tuple[DeviceSpecs, Aliases]:
+        specs = parse_device_specs(device_spec, findings, report_in_placement=self._scenario.report_in_placement)
+        return specs, parse_aliases(alias, findings, pci_in_placement=self._scenario.pci_in_placement)
+
     def _config(
         self, inventory: Inventory, device_spec: Sequence[object], alias: Sequence[object]
     ) -> tuple[DeviceSpecs, Aliases]:
         findings = Findings()
-        in_placement = self._scenario.report_in_placement
-        specs = parse_device_specs(device_spec, findings, report_in_placement=in_placement)
-        aliases = parse_aliases(alias, findings, pci_in_placement=self._scenario.pci_in_placement)
+        specs, aliases = self._parsed_config(device_spec, alias, findings)
         facts = check_against_facts(
             inventory,
             specs,
-            report_in_placement=in_placement,
+            report_in_placement=self._scenario.report_in_placement,
             pci_in_placement=self._scenario.pci_in_placement,
         )
         findings.errors += facts.errors

@@ -48,7 +48,7 @@ def _of_vm(devices: Sequence[PciDevice], name: str) -> Iterator[str]:
     if any((device.function.class_code or "").startswith(_DISPLAY) for device in devices):
         yield f"Set-VM -GuestControlledCacheTypes $true {name}"
     for device in devices:
-        if device.function.bars is None:
+        if not _is_memory_known(device):
             yield f"# The memory of {device.address} is not known: if the VM lacks resources, raise the sizes by hand."
     low, high = _memory(devices)
     if low or high:
@@ -56,11 +56,16 @@ def _of_vm(devices: Sequence[PciDevice], name: str) -> Iterator[str]:
         yield f"Set-VM {sizes} -HighMemoryMappedIoSpace {_HIGH_OF_VM + high}MB {name}"
 
 
+def _is_memory_known(device: PciDevice) -> bool:
+    bars = device.function.bars
+    return bars is not None and all(bar.size is not None for bar in bars)
+
+
 def _memory(devices: Sequence[PciDevice]) -> tuple[int, int]:
-    """MiB below and above 4 GiB that the devices' registers take, rounded up. What is not known counts as both."""
+    """MiB below and above 4 GiB that the devices' registers take, rounded up; of unknown width they count as both."""
     bars = [bar for device in devices for bar in device.function.bars or ()]
-    low = sum(bar.size for bar in bars if bar.bits != 64)
-    high = sum(bar.size for bar in bars if bar.bits != 32)
+    low = sum(bar.size or 0 for bar in bars if bar.bits != 64)
+    high = sum(bar.size or 0 for bar in bars if bar.bits != 32)
     return -(-low // _MEBIBYTE), -(-high // _MEBIBYTE)
 
 

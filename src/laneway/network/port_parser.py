@@ -2,10 +2,8 @@
 
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.requests.request import DeviceRequest, NumaPolicy
-from laneway.domain.requests.request_shape import choice_at, list_of, object_of, refused, text_at
+from laneway.domain.requests.request_shape import PORT_KEYS, choice_at, list_of, object_of, refused, text_at
 from laneway.network.ports import Port, VnicType, request_of
-
-PORT_KEYS = ("vnic_type", "physical_network", "numa_policy", "trusted", "id")
 
 
 def parse_ports(value: object, *, guest_policy: NumaPolicy | None = None) -> tuple[DeviceRequest, ...]:

@@ -3,10 +3,8 @@
 
 from datetime import timedelta
 
-import click
-
 from laneway.cli.command import Example, Settings, laneway_command
-from laneway.cli.parameters import Asked, asking, span, words
+from laneway.cli.parameters import Asked, asking, claiming
 
 
 @laneway_command(
@@ -28,10 +26,7 @@ from laneway.cli.parameters import Asked, asking, span, words
     Example("laneway claim db-1 --alias gpu:1 --id job-17 --ttl 15m", "Under an id of your own, for 15 minutes"),
 )
 @asking
-@click.option(
-    "--id", "claim_id", type=words, metavar="ID", help="The claim's id; the same claim again is answered the same."
-)
-@click.option("--ttl", type=span, metavar="TIME", help="Free the claim after this time unless it is allocated by then.")
+@claiming
 def command(settings: Settings, asked: Asked, claim_id: str | None, ttl: timedelta | None) -> int:
     """Claim devices of this host for a consumer, which is the name or uuid of a virtual machine.
 
@@ -45,11 +40,11 @@ def command(settings: Settings, asked: Asked, claim_id: str | None, ttl: timedel
     from laneway.cli.render.answers import claim_answer
 
     host = open_host(settings)
-    request = claim_on(host, settings, asked, new_claim_id() if claim_id is None else claim_id)
+    claim = claim_id or new_claim_id()
     return decide(
         settings,
         host,
         "claim",
-        lambda plane: plane.claim(host.name, request, time_to_live=ttl),
-        lambda outcome, names, screen: claim_answer(outcome, request, names, screen),
+        lambda plane: plane.claim(host.name, claim_on(host, settings, asked, claim), time_to_live=ttl),
+        lambda outcome, names, screen: claim_answer(outcome, asked.consumer, claim, names, screen),
     )

@@ -3,7 +3,7 @@
 
 import gc
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import BinaryIO
 
@@ -12,7 +12,7 @@ import click
 from laneway.cli.command import Example, Settings, laneway_command
 from laneway.cli.exit_status import EXIT_STATUS, ExitStatus
 from laneway.cli.streams import write
-from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.errors import ErrorCode, LanewayError, together
 
 
 @laneway_command(
@@ -25,24 +25,38 @@ def command(settings: Settings, files: Sequence[str]) -> int:  # noqa: ARG001 - 
     """Play scenarios of schema laneway.scenario/1: a host, its config and steps. "-" is stdin.
 
     A file holds one JSON document, or JSON Lines. Each is answered with one line of JSON, in order, as soon as it is
-    read. The exit status is 0 whatever the answers are, and 2 if a line was no JSON.
+    read. The exit status is 0 whatever the answers are, and 2 if a line was no JSON. Of a file that cannot be read
+    an error is told when all others are answered.
     """
+    gc.enable()  # a stream may be long
+    status: int = ExitStatus.YES
+    unreadable: list[LanewayError] = []
+    for file in files:
+        try:
+            with _opened(file) as lines:
+                status = _answer(lines) or status
+        except LanewayError as error:
+            unreadable.append(error)
+    if unreadable:
+        raise together(unreadable)
+    return status
+
+
+def _answer(lines: Iterable[bytes]) -> int:
+    """Answers each document of a file. The exit status is that of the last line that was none."""
     from laneway.contracts.codec import encode
     from laneway.contracts.scenario import document_id
     from laneway.contracts.stream import documents
     from laneway.fleet.simulation import refusal, simulate
 
-    gc.enable()  # a stream may be long
     status: int = ExitStatus.YES
-    for file in files:
-        with _opened(file) as lines:
-            for document in documents(lines):
-                if isinstance(document, LanewayError):
-                    status = EXIT_STATUS[document.code]
-                    answer = refusal(None, document)
-                else:
-                    answer = simulate(document, document_id(document))
-                write(encode(answer))
+    for document in documents(lines):
+        if isinstance(document, LanewayError):
+            status = EXIT_STATUS[document.code]
+            answer = refusal(None, document)
+        else:
+            answer = simulate(document, document_id(document))
+        write(encode(answer))
     return status
 
 

@@ -10,7 +10,6 @@ from laneway.cli.shell_words import command_line
 from laneway.domain.address import PciAddress
 from laneway.domain.device import Attach, Binding, Status
 from laneway.domain.inventory import PciFunction
-from laneway.domain.requests.request import ClaimRequest
 from laneway.fleet.control_plane import Outcome
 
 CHOICE_COLUMNS = (
@@ -23,16 +22,16 @@ CHOICE_COLUMNS = (
 )
 
 
-def claim_answer(outcome: Outcome, request: ClaimRequest, names: Names, screen: Screen) -> list[str]:
-    """The devices that a consumer has now, and the next steps."""
+def claim_answer(outcome: Outcome, named: str, claim: str, names: Names, screen: Screen) -> list[str]:
+    """The devices that the consumer of this name has now, and the next steps."""
     already = " already" if outcome.repeated else ""
-    consumer = quoted(request.consumer)
+    consumer = quoted(named)
     steps = [(f"laneway allocate {consumer}", "the VM is to run with them")]
     if _are_taken_by_us(outcome):
         steps.append((f"laneway prepare {consumer}", "take them from the host's drivers"))
     steps.append((f"laneway hostdev {consumer} --format {_usual_format(outcome)}", "what goes into its definition"))
     return [
-        screen.paint(f"{request.consumer} has{already} claimed, under the id {request.claim}:", Tone.GOOD),
+        screen.paint(f"{named} has{already} claimed, under the id {claim}:", Tone.GOOD),
         "",
         *_choice(outcome, names, screen),
         "",

@@ -8,6 +8,9 @@ from laneway.domain.config_entry import shown
 from laneway.domain.errors import ErrorCode, LanewayError
 from laneway.domain.tags import nearest_key
 
+PORT_KEYS = ("vnic_type", "physical_network", "numa_policy", "trusted", "id")
+"""The keys of a port that a claim is for."""
+
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 

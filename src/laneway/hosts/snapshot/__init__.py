@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
 
-from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.errors import ErrorCode, LanewayError, errors_of, together
 from laneway.domain.inventory import Inventory, PciFunction
 from laneway.interfaces.host_driver import DriverCapabilities, HostDriver
 
@@ -56,7 +56,7 @@ def read_inventory(path: Path) -> Inventory:
     """The inventory in a file.
 
     Raises LanewayError(host_unreachable) or (no_permission) where the file cannot be read, and
-    (invalid_json) or (invalid_inventory), with the file's name, where it is none.
+    (invalid_json) or (invalid_inventory), with the file's name and all that is wrong, where it is none.
     """
     from laneway.contracts.inventory import decode_inventory  # noqa: PLC0415 - only this driver needs msgspec
 
@@ -67,4 +67,8 @@ def read_inventory(path: Path) -> Inventory:
         message = f"the inventory {path} cannot be read: {error.strerror}"
         raise LanewayError(code, message, {"path": str(path)}) from error
     except LanewayError as error:
-        raise LanewayError(error.code, f"{path}: {error.message}", {**error.detail, "file": str(path)}) from error
+        raise together([_in_file(path, one) for one in errors_of(error)]) from error
+
+
+def _in_file(path: Path, error: LanewayError) -> LanewayError:
+    return LanewayError(error.code, f"{path}: {error.message}", {**error.detail, "file": str(path)})
