@@ -76,7 +76,7 @@ def port_request(network: str | None = "physnet1", **changed: Any) -> Row:
 
 def extra(*requests: Row, uuid: str = VM) -> Row:
     """A row of ``instance_extra``."""
-    return {"instance_uuid": uuid, "pci_requests": json.dumps(requests), "deleted": 0}
+    return {"instance_uuid": uuid, "pci_requests": json.dumps(requests), "migration_context": None, "deleted": 0}
 
 
 def move(uuid: str = VM, to: str = "compute-2", **columns: Any) -> Row:

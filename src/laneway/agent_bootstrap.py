@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -22,10 +23,10 @@ from laneway.compute.manager import ComputeManager, Process
 from laneway.compute.process_lock import ProcessLock
 from laneway.compute.signals import signals_into
 from laneway.compute.supervisor import Supervisor
-from laneway.config import Config, check_reload, find_state_path, load_config
+from laneway.config import Config, check_reload, find_state_path, load_config, reporting_turned_off
 from laneway.contracts.agent_status import AgentStatus
 from laneway.contracts.status import HostChange, HostStatus
-from laneway.domain.errors import Findings, LanewayError
+from laneway.domain.errors import ConfigProblem, Findings, LanewayError
 from laneway.domain.inventory import Inventory
 from laneway.domain.specs.device_spec import DeviceSpecs
 from laneway.domain.specs.device_spec_parser import Dialect, parse_device_specs
@@ -112,15 +113,30 @@ def _change_of(database: Path) -> HostChange | None:
     )
 
 
-def specs_in_force(source: Source, host: str) -> DeviceSpecs | None:
-    """The device specs by which the agent of this host works; None where none runs, or one that does not tell.
+@dataclass(frozen=True, slots=True)
+class ConfigInForce:
+    """By what an agent works: its device specs (None of a version that does not tell), and what it does beside."""
+
+    device_specs: DeviceSpecs | None
+    reports_to_placement: bool
+
+    def refuses(self, config: Config) -> list[ConfigProblem]:
+        """What it would not take over of another config, not even when it is started anew."""
+        turned_off = self.reports_to_placement and not config.report_in_placement
+        return [reporting_turned_off(config)] if turned_off else []
+
+
+def config_in_force(source: Source, host: str) -> ConfigInForce | None:
+    """The config by which the agent of this host works; None where none runs.
 
     Raises LanewayError(no_permission), and LanewayError(not_supported) where another version runs.
     """
     agent = find_agent(source).read()
-    if agent is None or agent.device_spec is None or agent.host != host:
+    if agent is None or agent.host != host:
         return None
-    return parse_device_specs(agent.device_spec, Findings(), dialect=Dialect(agent.dialect))
+    entries = agent.device_spec
+    specs = None if entries is None else parse_device_specs(entries, Findings(), dialect=Dialect(agent.dialect))
+    return ConfigInForce(specs, agent.report_in_placement is True)
 
 
 def reload_agent(source: Source) -> AgentStatus:

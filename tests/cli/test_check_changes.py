@@ -46,6 +46,7 @@ def agent() -> Iterator[Callable[..., None]]:
                 devices=DeviceCounts(counted_at=NOON, by_status={}, blocked=0),
                 device_spec=device_spec,
                 dialect=other.get("dialect", "laneway"),
+                report_in_placement=other.get("placement") == "on",
             )
             files.publish(status)
 
@@ -72,6 +73,31 @@ def test_a_device_in_use_that_is_admitted_no_more_is_told(held: ExampleHost) -> 
     answer = held.run("check")
     assert answer.status == 0
     assert f"In use, and admitted no more\n  {L40S} is held by db-1 and kept until it is freed: no device" in answer.out
+
+
+def test_placement_is_not_turned_off_again(gpu_server: ExampleHost, agent: Callable[..., None]) -> None:
+    """Rule C87."""
+    gpu_server.config.write_text(TWO)
+    agent(gpu_server, (), placement="on")
+    answer = gpu_server.run("check")
+    assert answer.status == 78
+    assert "turn it on again" in answer.err
+    gpu_server.config.write_text(f"{TWO}\n[placement]\nreport_in_placement = true\n")
+    assert gpu_server.run("check").status == 0
+
+
+def test_with_placement_a_device_in_use_keeps_its_class_and_traits(held: ExampleHost) -> None:
+    """Rule C92."""
+    other_class = TWO.replace(f'"{L40S}"\n', f'"{L40S}"\nresource_class = "other"\n')
+    held.config.write_text(other_class)
+    assert held.run("check").status == 0
+    held.config.write_text(f"{other_class}\n[placement]\nreport_in_placement = true\n")
+    answer = held.run("check")
+    assert answer.status == 78
+    assert f"gives {L40S} another resource class (OTHER, not PCI_" in answer.err
+    assert "while db-1 has it" in answer.err
+    held.run("free", "db-1")
+    assert held.run("check").status == 0
 
 
 def test_a_device_in_use_that_gets_other_tags_is_told(held: ExampleHost) -> None:

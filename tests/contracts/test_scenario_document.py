@@ -12,8 +12,10 @@ from contracts.scenarios import (
     ALIAS,
     CARD,
     CARDS,
+    NIC,
     OTHER,
     VF0,
+    Json,
     answer_to,
     card,
     claim,
@@ -310,6 +312,39 @@ def test_iommu_groups_are_enforced_unless_the_options_say_otherwise() -> None:
         assert statuses(step) == {"0000:0a:00.0": "claimed", "0000:0a:00.1": "unclaimable"}
     (step,) = play(claim(), functions=group, options={"iommu_groups": "ignore"})
     assert statuses(step) == {"0000:0a:00.0": "claimed", "0000:0a:00.1": "available"}
+
+
+@pytest.mark.parametrize("op", ["restart", "reload"])
+@pytest.mark.parametrize(
+    ("wanted", "before", "after", "refused_with_placement"),
+    [
+        pytest.param("pf", {"product_id": "1572"}, {"product_id": "154c"}, True, id="c91: a PF for its VFs"),
+        pytest.param("vf", {"product_id": "154c"}, {"product_id": "1572"}, True, id="c91: a VF for its PF"),
+        pytest.param("vf", {}, {"resource_class": "other"}, True, id="c92: another class"),
+        pytest.param("vf", {}, {"traits": "blue"}, True, id="c92: other traits"),
+        pytest.param("vf", {"traits": "a,b"}, {"traits": "B, CUSTOM_A"}, False, id="the same traits"),
+        pytest.param("vf", {}, {"resource_class": "CUSTOM_PCI_8086_154C"}, False, id="the same class"),
+        pytest.param("vf", {}, {"colour": "blue"}, False, id="another tag"),
+        pytest.param("vf", {}, {"product_id": "ffff"}, False, id="an entry that is taken out"),
+    ],
+)
+def test_with_placement_a_device_in_use_keeps_what_placement_knows_of_it(
+    op: str, wanted: str, before: Json, after: Json, refused_with_placement: bool
+) -> None:
+    """Rules C91 and C92."""
+    first, last = ({"product_id": "154c", "vendor_id": "8086", **entry} for entry in (before, after))
+    claim_it = {"op": "claim", "consumer": "vm1", "flavor": f"{wanted}:1"}
+    for on in (False, True):
+        options = {"report_in_placement": on}
+        steps = (
+            {"op": op, "device_spec": [last]},
+            {"op": "free", "consumer": "vm1"},
+            {"op": op, "device_spec": [last]},
+        )
+        claimed, changed, _, free = play(claim_it, *steps, functions=NIC, device_spec=[first], options=options)
+        assert claimed["ok"]
+        assert changed["ok"] is not (on and refused_with_placement)
+        assert free["ok"]
 
 
 def test_report_in_placement_brings_its_own_rules() -> None:

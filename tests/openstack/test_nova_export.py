@@ -17,7 +17,7 @@ TABLES = {
     "compute_nodes": [rows.NODE],
     "pci_devices": [rows.device(CARD, rows.VM, extra_info='{"managed": "true"}')],
     "instances": [rows.instance()],
-    "instance_extra": [rows.extra(rows.flavor_request()) | {"migration_context": None}],
+    "instance_extra": [rows.extra(rows.flavor_request())],
     "migrations": [rows.move()],
 }
 
@@ -52,6 +52,15 @@ def test_all_say_the_same(tmp_path: Path, write: object) -> None:
     assert callable(write)
     write(tmp_path, TABLES)
     assert read_records(read_export(tmp_path)) == read_records(TABLES)
+
+
+@pytest.mark.parametrize("column", ["instance_uuid", "status", "extra_info", "deleted"])
+def test_a_column_that_is_left_out_is_told_since_it_would_count_as_empty(tmp_path: Path, column: str) -> None:
+    devices = [rows.device("0000:06:00.0"), {key: value for key, value in rows.device(CARD).items() if key != column}]
+    write_json(tmp_path, {**TABLES, "pci_devices": devices})
+    with pytest.raises(LanewayError, match=f"row 2 of pci_devices in .* has no {column}; export the columns") as caught:
+        read_export(tmp_path)
+    assert caught.value.code is ErrorCode.USAGE
 
 
 def test_instances_and_their_requests_may_be_missing(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import nova_rows as rows
 from domain.hosts import at
 from laneway.domain.inventory import DevType
 from laneway.domain.requests.request import Alternative, NumaPolicy
+from laneway.openstack.import_findings import Severity
 from laneway.openstack.nova_moves import ENDED, NovaMove, Place
 from laneway.openstack.nova_records import NovaInstance, NovaRecords, read_records
 from laneway.openstack.nova_requests import NovaRequests
@@ -96,16 +97,34 @@ def test_an_instance_without_requests_has_none() -> None:
 
 
 @pytest.mark.parametrize(
+    ("values", "fault"),
+    [
+        pytest.param({"dev_type": "x"}, "'x', which is none of type-PCI", id="a strange type"),
+        pytest.param({"dev_type": "x", "parent_addr": "y"}, "'y' is not a PCI address", id="a strange PF"),
+        pytest.param({"numa_node": "one"}, "which is no whole number", id="no number"),
+        pytest.param({"extra_info": "{"}, "extra_info is not JSON", id="no JSON"),
+        pytest.param({"extra_info": "[1]"}, "extra_info is no object", id="no object"),
+        pytest.param({"request_id": 1}, "request_id is 1", id="a request, a number"),
+    ],
+)
+def test_whose_a_device_is_counts_also_where_something_else_of_it_makes_no_sense(
+    values: dict[str, Any], fault: str
+) -> None:
+    records = read(pci_devices=[rows.device(CARD) | {"status": "allocated", "instance_uuid": rows.VM} | values])
+    (device,) = records.devices
+    assert (str(device.address), device.owner, device.status) == (CARD, rows.VM, "allocated")
+    (problem,) = records.problems
+    assert (problem.code, problem.severity) == ("column_unreadable", Severity.WARNING)
+    assert fault in problem.message
+
+
+@pytest.mark.parametrize(
     ("table", "row", "fault"),
     [
         pytest.param("pci_devices", rows.device(CARD) | {"address": None}, "its address is empty", id="no address"),
         pytest.param("pci_devices", rows.device("05.0"), "'05.0' is not a PCI address", id="a wrong address"),
         pytest.param("pci_devices", rows.device(CARD, vendor_id=""), "its vendor_id is empty", id="no id"),
-        pytest.param("pci_devices", rows.device(CARD, dev_type="x"), "'x' is not a valid DevType", id="a strange type"),
-        pytest.param("pci_devices", rows.device(CARD, numa_node="one"), "which is no whole number", id="no number"),
         pytest.param("pci_devices", rows.device(CARD, compute_node_id=None), "compute_node_id is empty", id="no node"),
-        pytest.param("pci_devices", rows.device(CARD, extra_info="{"), "extra_info is not JSON", id="no JSON"),
-        pytest.param("pci_devices", rows.device(CARD, extra_info="[1]"), "extra_info is no object", id="no object"),
         pytest.param("pci_devices", rows.device(CARD) | {"status": 3}, "which is no text", id="a number for a text"),
         pytest.param("instance_extra", rows.extra() | {"pci_requests": "{}"}, "are no list", id="requests, no list"),
         pytest.param(

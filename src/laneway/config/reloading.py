@@ -28,11 +28,15 @@ def check_reload(before: Config, after: Config) -> None:
                     problem(place, fault, "restart the agent to change it", option=option, value=new)
                 )
         if before.report_in_placement and not after.report_in_placement:
-            fault = "report_in_placement was on, and Placement would go on to offer what it was told of"
-            findings.errors.append(
-                problem(place, fault, "turn it on again", option="placement.report_in_placement", value=False)
-            )
+            findings.errors.append(reporting_turned_off(after))
     findings.raise_errors()
+
+
+def reporting_turned_off(after: Config) -> ConfigProblem:
+    """That a config no longer reports to Placement, where a host has done so (rule C87)."""
+    place = str(after.sources[0]) if after.sources else "the config"
+    fault = "report_in_placement was on, and Placement would go on to offer what it was told of"
+    return problem(place, fault, "turn it on again", option="placement.report_in_placement", value=False)
 
 
 def _other_file(before: Config, after: Config) -> ConfigProblem:

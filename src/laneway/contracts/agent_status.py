@@ -52,7 +52,7 @@ class AgentStatus:
     ``refused`` is why the config that is written now is not in force, ``contradictions`` what of
     the one in force speaks against the facts. ``watching``: events of the host bring updates.
     ``device_spec`` are the entries in force as JSON texts, in the ``dialect`` of their config; None of
-    a version that did not tell.
+    a version that did not tell, as is ``report_in_placement``.
     """
 
     pid: int
@@ -73,6 +73,7 @@ class AgentStatus:
     contradictions: tuple[Problem, ...] = ()
     device_spec: tuple[str, ...] | None = None
     dialect: str = "laneway"
+    report_in_placement: bool | None = None
     warnings: tuple[Problem, ...] = ()
     readiness: tuple[ReadinessNote, ...] = field(default=())
 

@@ -21,6 +21,7 @@ from laneway.domain.specs.device_spec_parser import parse_device_specs
 from laneway.domain.tracking.claim import ClaimRecord, HostState, Update
 from laneway.domain.tracking.healing import heal
 from laneway.domain.tracking.host_view import IommuGroups
+from laneway.domain.tracking.reported_changes import refused_while_held
 from laneway.domain.tracking.tracker import PciDeviceTracker
 from laneway.fleet.explain import explained
 from laneway.fleet.profiles import Profiles, profiles_of
@@ -149,9 +150,12 @@ class Simulation:
         specs, aliases = self._config(inventory, device_spec, alias)
         report = HostReport(inventory, specs)
         if step.op == "restart":
-            self._tracker = PciDeviceTracker(report, self._tracker.state, iommu_groups=self._groups)
+            tracker = PciDeviceTracker(report, self._tracker.state, iommu_groups=self._groups)
         else:
-            self._tracker = self._tracker.sync(report).tracker
+            tracker = self._tracker.sync(report).tracker
+        if self._scenario.report_in_placement and (refused := tuple(refused_while_held(tracker.view))):
+            raise ConfigError(refused)
+        self._tracker = tracker
         self._device_spec, self._alias, self._aliases = device_spec, alias, aliases
 
     def _inventory(self, document: object) -> Inventory:

@@ -6,6 +6,7 @@ with ``JSON_OBJECT(...)``, and PostgreSQL with ``row_to_json``. ``pci_devices.js
 """
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 
 from laneway.contracts.codec import parse_json
@@ -23,6 +24,8 @@ def read_export(folder: Path) -> Tables:
     Raises LanewayError: usage where there is no such folder or table, no_permission, invalid_json.
     """
     tables = {table: rows for table in COLUMNS if (rows := _table(folder, table)) is not None}
+    for table, rows in tables.items():
+        _check_columns(folder, table, rows)
     for table in _NEEDED:
         if table not in tables:
             message = (
@@ -31,6 +34,18 @@ def read_export(folder: Path) -> Tables:
             )
             raise LanewayError(ErrorCode.USAGE, message, {"folder": str(folder), "table": table})
     return tables
+
+
+def _check_columns(folder: Path, table: str, rows: Sequence[Row]) -> None:
+    """A column that is left out would count as empty: no device would have an owner."""
+    for number, row in enumerate(rows, 1):
+        missing = [column for column in COLUMNS[table] if column not in row]
+        if missing:
+            message = (
+                f"row {number} of {table} in {folder} has no {', '.join(missing)}; export the columns"
+                f" {', '.join(COLUMNS[table])}, with null where there is no value"
+            )
+            raise LanewayError(ErrorCode.USAGE, message, {"folder": str(folder), "table": table, "missing": missing})
 
 
 def _table(folder: Path, table: str) -> list[Row] | None:

@@ -122,7 +122,7 @@ def read_records(tables: Tables) -> NovaRecords:
         instances = {instance.uuid: instance for instance in found}
     return NovaRecords(
         nodes=tuple(_read(tables, "compute_nodes", _node, problems)),
-        devices=tuple(_read(tables, "pci_devices", _device, problems)),
+        devices=tuple(_read({**tables, "pci_devices": _sound(tables, problems)}, "pci_devices", _device, problems)),
         instances=instances,
         requests=dict(_read(tables, "instance_extra", read_requests, problems)),
         moves=_latest(_read(tables, "migrations", read_move, problems)) if "migrations" in tables else None,
@@ -156,6 +156,25 @@ def _read(tables: Tables, table: str, read: Callable[["RowReader"], Value], prob
         yield value
 
 
+def _sound(tables: Tables, problems: list[Finding]) -> list[Row]:
+    """The rows of devices, without the values that cannot be read and need not be: whose a device is counts first."""
+    rows: list[Row] = []
+    for number, row in enumerate(tables.get("pci_devices", ()), 1):
+        unreadable = dict[str, str]()
+        for column, read in _BESIDE.items():
+            try:
+                read(RowReader(row))
+            except (LanewayError, ValueError) as error:
+                unreadable[column] = error.message if isinstance(error, LanewayError) else str(error)
+        rows.append({**row, **dict.fromkeys(unreadable)} if unreadable else row)
+        if unreadable and not RowReader(row).is_deleted:
+            message = (
+                f"row {number} of pci_devices counts without what cannot be read: {'; '.join(unreadable.values())}"
+            )
+            problems.append(Finding(code="column_unreadable", severity=Severity.WARNING, message=message))
+    return rows
+
+
 def _node(row: RowReader) -> NovaNode:
     return NovaNode(id=row.number("id"), host=row.maybe_text("host"), name=row.maybe_text("hypervisor_hostname"))
 
@@ -168,20 +187,44 @@ def _device(row: RowReader) -> NovaPciDevice:
     address = row.maybe_address("address")
     if address is None:
         raise ValueError("its address is empty")
-    extra_info = row.json("extra_info") or {}
-    if not isinstance(extra_info, dict):
-        raise ValueError("its extra_info is no object")
     return NovaPciDevice(
         id=row.number("id"),
         node_id=row.number("compute_node_id"),
         address=address,
         vendor_id=row.text("vendor_id").lower(),
         product_id=row.text("product_id").lower(),
-        dev_type=DevType(row.text("dev_type")),
+        dev_type=_dev_type(row),
         status=row.text("status"),
         owner=row.maybe_text("instance_uuid"),
         request_id=row.maybe_text("request_id"),
         numa_node=row.maybe_number("numa_node"),
         parent_addr=row.maybe_address("parent_addr"),
-        extra_info=extra_info,
+        extra_info=_extra_info(row),
     )
+
+
+def _dev_type(row: RowReader) -> DevType:
+    """What nova says, else what follows from whether it has a PF."""
+    text = row.maybe_text("dev_type")
+    if text is None:
+        return DevType.PCI if row.maybe_address("parent_addr") is None else DevType.VF
+    if text not in set(DevType):
+        raise ValueError(f"its dev_type is {text!r}, which is none of {', '.join(DevType)}")
+    return DevType(text)
+
+
+def _extra_info(row: RowReader) -> Mapping[str, object]:
+    extra_info = row.json("extra_info") or {}
+    if not isinstance(extra_info, dict):
+        raise ValueError("its extra_info is no object")
+    return extra_info
+
+
+_BESIDE: Mapping[str, Callable[[RowReader], object]] = {
+    "dev_type": _dev_type,
+    "numa_node": lambda row: row.maybe_number("numa_node"),
+    "parent_addr": lambda row: row.maybe_address("parent_addr"),
+    "request_id": lambda row: row.maybe_text("request_id"),
+    "extra_info": _extra_info,
+}
+"""Columns that can be done without: the device and its owner are still known."""

@@ -18,16 +18,24 @@ def command(settings: Settings) -> int:
 
     All errors of a config are reported at once, each with its file and line; the exit status is 78 then. Hardware
     that an entry names and the host lacks is noted, and is no error. Devices in use that no entry admits any more are
-    named, and so is all that differs from the config by which an agent on this host works. Nothing is changed.
+    named, and so is all that differs from the config by which an agent on this host works. What the agent would refuse
+    because of devices in use, or of what Placement was told, is an error. Nothing is changed.
     """
-    from laneway.agent_bootstrap import specs_in_force
+    from laneway.agent_bootstrap import config_in_force
     from laneway.cli.host import open_host, source_of
+    from laneway.domain.errors import ConfigError
     from laneway.domain.tracking.config_check import check_config
+    from laneway.domain.tracking.reported_changes import refused_while_held
 
     host = open_host(settings)
-    in_force = specs_in_force(source_of(settings), host.name)
+    in_force = config_in_force(source_of(settings), host.name)
     view = host.look_at_stored()
-    check = check_config(view, host.config.aliases, host.warnings, in_force)
+    refused = [] if in_force is None else in_force.refuses(host.config)
+    if host.config.report_in_placement:
+        refused += refused_while_held(view)
+    if refused:
+        raise ConfigError(refused)
+    check = check_config(view, host.config.aliases, host.warnings, None if in_force is None else in_force.device_specs)
     drift = host.drift(view)
     if settings.as_json:
         from laneway.contracts.check import check_document

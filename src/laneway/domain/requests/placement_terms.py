@@ -50,17 +50,27 @@ def split_list(text: str) -> tuple[str, ...]:
 
 def resource_class_of(device: PciDevice) -> str:
     """The normal name of a device's resource class: its tag's, else the one made of its ids."""
-    return normal_name(_class_text(device))
+    return resource_class_by(device.tags, device.vendor_id, device.product_id)
+
+
+def resource_class_by(tags: Mapping[str, TagValue], vendor_id: str, product_id: str) -> str:
+    """The same, of devices with these tags and ids."""
+    return normal_name(_class_text(tags, vendor_id, product_id))
 
 
 def traits_of(device: PciDevice) -> frozenset[str]:
     """The normal names of a device's traits: those of its tag, and those that follow from tags."""
-    return frozenset(map(normal_name, split_list(_text_of(device.tags, "traits")))) | _implied_traits(device.tags)
+    return traits_by(device.tags)
+
+
+def traits_by(tags: Mapping[str, TagValue]) -> frozenset[str]:
+    """The same, of devices with these tags."""
+    return frozenset(map(normal_name, split_list(_text_of(tags, "traits")))) | _implied_traits(tags)
 
 
 def official_resource_class(device: PciDevice, standard: Container[str]) -> str:
     """A device's resource class as Placement writes it (rule P3). ``standard`` are the classes that are its own."""
-    return official_name(_class_text(device), standard)
+    return official_name(_class_text(device.tags, device.vendor_id, device.product_id), standard)
 
 
 def official_traits(device: PciDevice, standard: Container[str]) -> frozenset[str]:
@@ -85,8 +95,8 @@ def _upper_name(name: str) -> str:
     return _NOT_IN_NAMES.sub("_", name.strip().upper())
 
 
-def _class_text(device: PciDevice) -> str:
-    return _text_of(device.tags, "resource_class") or resource_class_of_ids(device.vendor_id, device.product_id)
+def _class_text(tags: Mapping[str, TagValue], vendor_id: str, product_id: str) -> str:
+    return _text_of(tags, "resource_class") or resource_class_of_ids(vendor_id, product_id)
 
 
 def _text_of(tags: Mapping[str, TagValue], tag: str) -> str:

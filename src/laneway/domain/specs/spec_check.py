@@ -5,13 +5,19 @@ lacks is a warning (rule D35), so that a dead card never stops a service.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from laneway.domain.address import PciAddress
 from laneway.domain.errors import ConfigProblem, ErrorCode, Findings
 from laneway.domain.function_facts import netdev_names
 from laneway.domain.inventory import DevType, Inventory, PciFunction
+from laneway.domain.requests.placement_terms import (
+    LIVE_MIGRATABLE_TRAIT,
+    ONE_TIME_USE_TRAIT,
+    resource_class_by,
+    traits_by,
+)
 from laneway.domain.specs.device_spec import DeviceSpecs, PciDeviceSpec, report_on
 from laneway.domain.specs.refusal import why_not
 
@@ -190,15 +196,15 @@ def _check_pfs(host: _Host, findings: Findings, *, report_in_placement: bool) ->
     said: set[tuple[int, int]] = set()
     compared: set[tuple[int, ...]] = set()
     for pf_address, vfs in host.vfs.items():
-        vf_specs = {spec.entry: spec for vf in vfs if (spec := host.spec_of.get(vf.address)) is not None}
+        vf_specs = {spec.entry: (spec, vf) for vf in vfs if (spec := host.spec_of.get(vf.address)) is not None}
         pf_spec = host.spec_of.get(pf_address)
-        for entry, vf_spec in vf_specs.items():
+        for entry, (vf_spec, _) in vf_specs.items():
             if pf_spec is not None and (pf_spec.entry, entry) not in said:
                 said.add((pf_spec.entry, entry))
                 _report_pf_and_vfs(pf_address, pf_spec, vf_spec, findings, report_in_placement=report_in_placement)
         if report_in_placement and tuple(vf_specs) not in compared:
             compared.add(tuple(vf_specs))
-            _check_one_provider(pf_address, [spec for spec in vf_specs.values() if _is_reported(spec)], findings)
+            _check_one_provider(pf_address, [one for one in vf_specs.values() if _is_reported(one[0])], findings)
 
 
 def _report_pf_and_vfs(
@@ -225,19 +231,27 @@ def _is_reported(spec: PciDeviceSpec) -> bool:
     return not spec.tags.get("physical_network")
 
 
-def _check_one_provider(pf_address: PciAddress, vf_specs: Sequence[PciDeviceSpec], findings: Findings) -> None:
-    """VFs of one PF share a provider, so one resource class and one set of traits (rule C89)."""
-    for spec in vf_specs[1:]:
-        for tag in ("resource_class", "traits"):
-            if _names(spec, tag) != _names(vf_specs[0], tag):
-                fault = f"differs from that of entry {vf_specs[0].entry}, which also admits VFs of {pf_address}"
-                report_on(spec, findings).error(tag, spec.tags.get(tag), fault, "write the same in both")
+def _check_one_provider(
+    pf_address: PciAddress, admitted: Sequence[tuple[PciDeviceSpec, PciFunction]], findings: Findings
+) -> None:
+    """VFs of one PF share a provider, so one resource class and one set of traits (rule C89).
+
+    ``admitted`` has a VF for each of the specs. Names are compared as Placement writes them (rules P3 and P5).
+    """
+    for spec, vf in admitted[1:]:
+        for tag in _differing(spec, vf, *admitted[0]):
+            fault = f"differs from that of entry {admitted[0][0].entry}, which also admits VFs of {pf_address}"
+            report_on(spec, findings).error(tag, spec.tags.get(tag), fault, "write the same in both")
 
 
-def _names(spec: PciDeviceSpec, tag: str) -> frozenset[str]:
-    value = spec.tags.get(tag)
-    names = value.split(",") if isinstance(value, str) else ()
-    return frozenset(name.strip().upper() for name in names if name.strip())
+def _differing(spec: PciDeviceSpec, vf: PciFunction, other: PciDeviceSpec, other_vf: PciFunction) -> Iterator[str]:
+    """The tags by which the two would not be one provider."""
+    classes = {resource_class_by(one.tags, of.vendor_id, of.product_id) for one, of in ((spec, vf), (other, other_vf))}
+    if len(classes) > 1:
+        yield "resource_class"
+    ours, others = (traits_by(one.tags) - {ONE_TIME_USE_TRAIT} for one in (spec, other))  # which no VF may have
+    if ours != others:
+        yield "live_migratable" if ours ^ others == {LIVE_MIGRATABLE_TRAIT} else "traits"
 
 
 def _check_one_time_use(host: _Host, findings: Findings) -> None:
