@@ -177,11 +177,58 @@ def test_a_line_that_is_none_of_a_config_is_named(
     assert message in problem.message
 
 
-def test_the_first_bad_line_of_each_file_is_told(tmp_path: Path, around: Surroundings) -> None:
-    paths = [tmp_path / "a.conf", tmp_path / "b.conf"]
-    for path in paths:
-        path.write_text("[pci\n")
-    assert [problem.place for problem in problems_of(paths, around)] == [f"{path}:1" for path in paths]
+def test_all_bad_lines_of_all_files_are_told_and_what_is_wrong_beside_them(
+    tmp_path: Path, around: Surroundings
+) -> None:
+    first, second = paths = [tmp_path / "a.conf", tmp_path / "b.conf"]
+    first.write_text("  oops\n[pci]\nalias = {bad\nnothing\n  and more of it\ndevice_spec = {bad\n[x")
+    second.write_text("alias = 1\n  x\n")
+    missing = tmp_path / "c.conf"
+    places = [f"{missing}", f"{first}:1", f"{first}:4", f"{first}:7", f"{second}:1", f"{first}:6", f"{first}:3"]
+    assert [problem.place for problem in problems_of([*paths, missing], around)] == places
+
+
+def test_a_value_that_names_no_option_hides_no_other(nova_conf: Path, around: Surroundings) -> None:
+    nova_conf.write_text('[pci]\ndevice_spec = {"vendor_id": "$x"}\ndevice_spec = {bad\nalias = {bad\n')
+    assert [problem.place for problem in problems_of([nova_conf], around)] == [f"{nova_conf}:{n}" for n in (2, 3, 4)]
+
+
+def test_the_host_may_be_named_in_a_value(nova_conf: Path, around: Surroundings) -> None:
+    nova_conf.write_text('[DEFAULT]\nhost = cmp1\n[pci]\ndevice_spec = {"vendor_id": "10de", "rack": "$host"}\n')
+    (spec,) = load_config(nova_conf=[nova_conf], surroundings=around).device_specs
+    assert spec.tags["rack"] == "cmp1"
+
+
+def test_a_byte_order_mark_is_told(nova_conf: Path, around: Surroundings) -> None:
+    nova_conf.write_text("\ufeff[pci]\n", encoding="utf-8")
+    (problem,) = problems_of([nova_conf], around)
+    assert (problem.place, problem.remedy) == (f"{nova_conf}:1", "save it as UTF-8 without one")
+
+
+def test_what_nova_ignores_is_told(nova_conf: Path, around: Surroundings) -> None:
+    nova_conf.write_text("""\
+[DEFAULT]
+device_spec = {"vendor_id": "10de"}
+alias = of something else
+[pci]
+devicespec = {"vendor_id": "10de"}
+device_spec {"vendor_id": "10de"}
+pci_in_placement = true
+colour = blue
+[neutron]
+auth_type = none
+[filter_scheduler]
+report_in_placement = true
+pci_in_placement = true
+""")
+    config = load_config(nova_conf=[nova_conf], surroundings=around)
+    assert config.device_specs.specs == ()
+    told = [(warning.place, warning.code) for warning in config.warnings]
+    assert told == [(f"{nova_conf}:{line}", "ignored_key") for line in (2, 5, 6, 7, 8, 12)]
+    messages = [warning.message for warning in config.warnings]
+    assert "[DEFAULT]device_spec is where nova does not look for it; write [pci]device_spec" in messages[0]
+    assert 'has no option "devicespec", so nova ignores it; did you mean "device_spec"?' in messages[1]
+    assert "[pci]pci_in_placement" in messages[3]
 
 
 def test_a_missing_file_is_named(nova_conf: Path, around: Surroundings) -> None:

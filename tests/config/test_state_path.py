@@ -79,7 +79,7 @@ def test_a_config_that_is_not_there_has_the_usual_folder(around: Surroundings, t
     ("text", "found"),
     [
         pytest.param(f"[pci]\ndevice_spec = no\n[laneway]\nstate_path = {NAMED}\n", True, id="an error in an entry"),
-        pytest.param(f"[laneway]\nstate_path = {NAMED}\n[pci\n", False, id="no file of nova's"),
+        pytest.param(f"[laneway]\nstate_path = {NAMED}\n[pci\n", True, id="a line that is none"),
         pytest.param("[pci]\ndevice_spec = no\n", False, id="it is not given"),
     ],
 )

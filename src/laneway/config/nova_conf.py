@@ -1,6 +1,7 @@
 """``nova.conf`` to ``Config``: nova's own options, read as nova reads them."""
 
 import logging
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from laneway.config.nova_lines import Name, NovaLines
 from laneway.config.problems import problem, suggestion, unusable
 from laneway.config.surroundings import Surroundings
 from laneway.config.text_file import is_folder, read_text
-from laneway.domain.errors import Findings
+from laneway.domain.errors import ConfigError, Findings
 from laneway.domain.requests.alias import parse_aliases
 from laneway.domain.specs.device_spec_parser import Dialect, parse_device_specs
 from laneway.domain.tracking.host_view import IommuGroups
@@ -58,6 +59,9 @@ NOVA_OPTIONS = (
     *(DRIVER, URI, IOMMU_GROUPS, STATE_PATH, ROOT_PROVIDER, BIND_PORTS),
 )
 
+_OF_PCI = (DEVICE_SPEC, ALIAS, REPORT_IN_PLACEMENT, PCI_IN_PLACEMENT)
+"""The options of nova's PCI code."""
+
 
 def read_nova_conf(paths: Sequence[Path], surroundings: Surroundings) -> Config:
     """The config that nova's files say; of a folder all ``*.conf`` in it, in the order of their names.
@@ -65,12 +69,13 @@ def read_nova_conf(paths: Sequence[Path], surroundings: Surroundings) -> Config:
     IOMMU groups are ignored, as nova does, unless ``[laneway]iommu_groups`` says otherwise.
     Raises ConfigError with everything that is wrong.
     """
-    texts = {file: _text_of(file) for path in paths for file in _files_of(path)}
+    texts, findings = _read_texts(paths)
     lines = NovaLines(texts)
-    reader = _Reader(_read_files(paths), lines)
-    findings = reader.findings
+    findings.errors += lines.problems
+    reader = _Reader(None if findings.errors else _read_files(paths), lines, findings)
     reader.report_old_names()
     reader.report_unknown_keys()
+    reader.report_ignored()
     report_in_placement = reader.boolean(REPORT_IN_PLACEMENT)
     pci_in_placement = reader.boolean(PCI_IN_PLACEMENT)
     values, places = reader.entries(DEVICE_SPEC)
@@ -109,8 +114,10 @@ def read_state_path(paths: Sequence[Path], surroundings: Surroundings) -> Path:
 
     Raises ConfigError where a file cannot be read at all.
     """
-    lines = NovaLines({file: _text_of(file) for path in paths for file in _files_of(path)})
-    named = _Reader(_read_files(paths), lines).text(STATE_PATH)
+    texts, findings = _read_texts(paths)
+    findings.raise_errors()
+    lines = NovaLines(texts)
+    named = _Reader(None if lines.problems else _read_files(paths), lines, findings).text(STATE_PATH)
     return surroundings.resolve(named, beside=paths[0]) if named else surroundings.state_path
 
 
@@ -118,10 +125,25 @@ def _files_of(path: Path) -> list[Path]:
     return sorted(path.glob("*.conf")) if is_folder(path) else [path]
 
 
+def _read_texts(paths: Sequence[Path]) -> tuple[dict[Path, str], Findings]:
+    """The texts of all files, and what is wrong with those that cannot be read."""
+    texts: dict[Path, str] = {}
+    findings = Findings()
+    for file in (file for path in paths for file in _files_of(path)):
+        try:
+            texts[file] = _text_of(file)
+        except ConfigError as error:
+            findings.errors += error.problems
+    return texts, findings
+
+
 def _text_of(file: Path) -> str:
     text = read_text(file)
     if text is None:
         raise unusable(str(file), "there is no such file", "name a nova.conf that exists")
+    if file.read_bytes().startswith(BOM_UTF8):
+        fault = "it begins with a byte order mark, which oslo.config does not read"
+        raise unusable(f"{file}:1", fault, "save it as UTF-8 without one")
     return text
 
 
@@ -134,6 +156,8 @@ def _read_files(paths: Sequence[Path]) -> cfg.ConfigOpts:
         conf.register_opt(cfg.BoolOpt(option.key, default=False), option.section)
     for option in (HOST, DRIVER, URI, STATE_PATH, ROOT_PROVIDER):
         conf.register_opt(cfg.StrOpt(option.key), option.section)
+    # Once more, in no section: that is where oslo.config looks for what a value names as $host.
+    conf.register_opt(cfg.StrOpt(HOST.key))
     conf.register_opt(cfg.StrOpt(IOMMU_GROUPS.key, choices=list(IommuGroups)), IOMMU_GROUPS.section)
     # Without a handler Python prints what oslo.config logs of old names, which are reported with their places.
     cfg.LOG.addHandler(logging.NullHandler())
@@ -145,17 +169,22 @@ def _read_files(paths: Sequence[Path]) -> cfg.ConfigOpts:
 class _Reader:
     """Reads options one by one; what is wrong goes into ``findings``."""
 
-    def __init__(self, conf: cfg.ConfigOpts, lines: NovaLines) -> None:
+    def __init__(self, conf: cfg.ConfigOpts | None, lines: NovaLines, findings: Findings) -> None:
+        """``conf`` is None where oslo.config cannot read the files: then values are as they are written."""
         self._conf = conf
         self._lines = lines
-        self.findings = Findings()
+        self.findings = findings
 
     def entries(self, option: NovaOption) -> tuple[list[object], list[str] | None]:
         """All values of a multi-valued option, with the place of each."""
-        values = self._value(option)
-        places = [found.place for found in self._lines.assignments_of(option.names)]
-        entries = list(values) if isinstance(values, list) else []
-        return entries, places if len(places) == len(entries) else None
+        value = self._value(option)
+        written = self._lines.assignments_of(option.names)
+        if isinstance(value, list):
+            places = [found.place for found in written]
+            return value, places if len(places) == len(value) else None
+        # An error is reported already; what is wrong with the entries that it is not about is told, too.
+        whole = [found for found in written if "$" not in found.value]
+        return [found.value for found in whole], [found.place for found in whole]
 
     def boolean(self, option: NovaOption) -> bool:
         """Whether the option is true; false where it is not given."""
@@ -179,14 +208,37 @@ class _Reader:
     def report_unknown_keys(self) -> None:
         """Reports what stands in Laneway's own section and is no option; nova's sections hold far more than ours."""
         known = [option.key for option in NOVA_OPTIONS if option.section == OWN_SECTION]
-        for found in self._lines.section(OWN_SECTION):
-            key = found.name[1]
-            if key not in known:
+        for found in self._lines:
+            section, key = found.name
+            if section == OWN_SECTION and key not in known:
                 fault = f'[{OWN_SECTION}] has no option "{key}"'
                 remedy = suggestion(key, known, f"it has {', '.join(known)}")
                 self.findings.errors.append(problem(found.place, fault, remedy, option=OWN_SECTION, key=key))
 
+    def report_ignored(self) -> None:
+        """Warns of what is meant for nova's PCI code and stands where nova does not look: it says nothing of that."""
+        names = [(option, name) for option in _OF_PCI for name in option.names]
+        known = sorted({key for _, (section, key) in names if section == DEVICE_SPEC.section})
+        meant = {key: option for option, (_, key) in names}
+        for found in self._lines:
+            section, key = found.name
+            if found.name in dict.fromkeys(name for _, name in names):
+                continue
+            if key in meant and key != ALIAS.key:
+                fault = f"[{section}]{key} is where nova does not look for it"
+                remedy = f"write [{meant[key].section}]{meant[key].key}"
+            elif section == DEVICE_SPEC.section:
+                fault = f'[{section}] has no option "{key}", so nova ignores it'
+                remedy = suggestion(key, known, f"it has {', '.join(known)}")
+            else:
+                continue
+            warning = problem(found.place, fault, remedy, option=key, key=key, code="ignored_key")
+            self.findings.warnings.append(warning)
+
     def _value(self, option: NovaOption) -> object:
+        if self._conf is None:
+            written = self._lines.assignments_of(option.names)
+            return written[-1].value if written and option not in (DEVICE_SPEC, ALIAS) else None
         try:
             value: object = self._conf[option.section][option.key]
         except cfg.NoSuchOptError as error:

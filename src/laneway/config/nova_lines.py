@@ -1,6 +1,6 @@
 """Where the options of nova's config files stand. oslo.config tells values, but no lines."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -8,7 +8,10 @@ from pathlib import Path
 from oslo_config.iniparser import BaseParser, ParseError
 
 from laneway.config.problems import problem
-from laneway.domain.errors import ConfigError, ConfigProblem
+from laneway.domain.errors import ConfigProblem
+
+_MOST_PROBLEMS = 100
+"""So many wrong lines are told of one file, which is no config then."""
 
 Name = tuple[str, str]
 """An option: its section and its key."""
@@ -46,17 +49,9 @@ class NovaLines:
     """The assignments of all files, in the order read."""
 
     def __init__(self, texts: Mapping[Path, str]) -> None:
-        """Raises ConfigError with the first line of each file that is no line of a config."""
-        self._files: list[list[Assignment]] = []
-        problems: list[ConfigProblem] = []
-        for path, text in texts.items():
-            try:
-                self._files.append(_assignments(path, text))
-            except ParseError as error:
-                fault = f"{error.msg}: {error.line!r}"
-                problems.append(problem(f"{path}:{error.lineno}", fault, "write key = value below a [section]"))
-        if problems:
-            raise ConfigError(problems)
+        self.problems: list[ConfigProblem] = []
+        """The lines that are no lines of a config, and are passed over here. oslo.config reads no file with one."""
+        self._files = [_assignments(path, text, self.problems) for path, text in texts.items()]
 
     def assignments_of(self, names: Sequence[Name]) -> list[Assignment]:
         """All that is assigned to an option, in the order in which oslo.config gives the values of a multi-valued one.
@@ -72,13 +67,34 @@ class NovaLines:
             if assignment.name == name
         ]
 
-    def section(self, section: str) -> list[Assignment]:
-        """All assignments in a section."""
-        return [found for file in self._files for found in file if found.name[0] == section]
+    def __iter__(self) -> Iterator[Assignment]:
+        """All assignments."""
+        for file in self._files:
+            yield from file
 
 
-def _assignments(path: Path, text: str) -> list[Assignment]:
-    parser = _LineParser(path)
+def _assignments(path: Path, text: str, problems: list[ConfigProblem]) -> list[Assignment]:
+    """Those of a file. A line that is none is taken out, with what continues it, until the rest can be parsed."""
     # An assignment is reported at the line after its last one, so the last of all needs a line after it.
-    parser.parse([*StringIO(text, newline=None), "\n"])
-    return parser.assignments
+    lines = [*StringIO(text, newline=None), "\n"]
+    found = 0
+    while True:
+        parser = _LineParser(path)
+        try:
+            parser.parse(lines)
+        except ParseError as error:
+            found += 1
+            fault = f"{error.msg}: {error.line!r}"
+            problems.append(problem(f"{path}:{error.lineno}", fault, "write key = value below a [section]"))
+            _take_out(lines, error.lineno - 1)
+            if found < _MOST_PROBLEMS:
+                continue
+        return parser.assignments
+
+
+def _take_out(lines: list[str], number: int) -> None:
+    lines[number] = "\n"
+    for after in range(number + 1, len(lines)):
+        if not lines[after].strip() or not lines[after].startswith((" ", "\t")):
+            return
+        lines[after] = "\n"

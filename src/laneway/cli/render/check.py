@@ -25,7 +25,7 @@ def check_page(sources: Sequence[object], check: ConfigCheck, screen: Screen, dr
         notes("Noted", [_noted(problem) for problem in check.warnings], Tone.WAITING, screen),
         *change_blocks(check, screen),
         notes("Not as recorded", [f"{one.address}: {one.message}" for one in drift], Tone.BAD, screen),
-        [_verdict(check, screen)] if check.entries else [],
+        [_verdict(check, screen)] if check.entries or sources else [],
     ]
     return [line for block in blocks if block for line in ("", *block)][1:]
 
@@ -95,6 +95,8 @@ def _noted(problem: ConfigProblem) -> str:
 
 
 def _verdict(check: ConfigCheck, screen: Screen) -> str:
+    if not check.entries:
+        return screen.paint("It has no device_spec, so nothing is handed out.", Tone.WAITING)
     admitted = sum(len(entry.admitted) for entry in check.entries)
     blocked = sum(len(entry.blocked) for entry in check.entries)
     found = f"{_counted(admitted)} admitted, {blocked} of them blocked"
