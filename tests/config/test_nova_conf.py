@@ -42,6 +42,8 @@ device_spec = [{"address": {"bus": "0a$"}}, {"vendor_id": "15b3"}]
 device_spec : '{"vendor_id": "1af4"}'
 alias = {"name": "gpu", "vendor_id": "10de", "product_id": "20b0"}
 report_in_placement = yes
+[placement]
+auth_type = password
 [filter_scheduler]
 pci_in_placement = 1
 [compute]
@@ -203,6 +205,25 @@ def test_a_byte_order_mark_is_told(nova_conf: Path, around: Surroundings) -> Non
     nova_conf.write_text("\ufeff[pci]\n", encoding="utf-8")
     (problem,) = problems_of([nova_conf], around)
     assert (problem.place, problem.remedy) == (f"{nova_conf}:1", "save it as UTF-8 without one")
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        pytest.param("[pci]\nreport_in_placement = true\n", [2], id="Placement"),
+        pytest.param("[laneway]\nbind_ports = true\n", [2], id="Neutron"),
+        pytest.param("[pci]\nreport_in_placement = true\n[placement]\nauth_type = password\n", [], id="a way in"),
+        pytest.param("[laneway]\nbind_ports = 1\n[neutron]\nauth_section = placement\n", [], id="that of another"),
+        pytest.param("[pci]\nreport_in_placement = false\n", [], id="it is not needed"),
+    ],
+)
+def test_a_service_that_lets_nobody_in_is_told(
+    nova_conf: Path, around: Surroundings, text: str, lines: list[int]
+) -> None:
+    nova_conf.write_text(text)
+    warnings = load_config(nova_conf=[nova_conf], surroundings=around).warnings
+    told = [(warning.place, warning.code) for warning in warnings]
+    assert told == [(f"{nova_conf}:{line}", "access_missing") for line in lines]
 
 
 def test_what_nova_ignores_is_told(nova_conf: Path, around: Surroundings) -> None:

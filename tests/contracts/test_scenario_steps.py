@@ -689,7 +689,37 @@ def test_a_move_tells_which_device_takes_the_place_of_which() -> None:
     assert statuses(steps[3])[OTHER] == "allocated"
 
 
+def test_what_keeps_a_running_guest_from_moving_is_said() -> None:
+    """Rule C82: the other device cannot take over."""
+    specs = [{"address": CARD, "live_migratable": True}, {"address": OTHER}]
+    cordoned = ({"op": "cordon", "address": OTHER}, claim(), {"op": "uncordon", "address": OTHER})
+    *_, refused = play(*cordoned, {**MOVE, "verb": "start", "kind": "live"}, functions=CARDS[:2], device_spec=specs)
+    assert code(refused) == "does_not_fit"
+    (explained,) = refused["error"]["detail"]["explanation"]["requests"]
+    assert {rule["code"]: rule["addresses"] for rule in explained["rules"]} == {"tags": [OTHER], "held": [CARD]}
+    assert "never go to one consumer" not in refused["error"]["message"]
+
+
+def test_who_holds_devices_was_not_offloaded() -> None:
+    unshelve = {**MOVE, "verb": "start", "kind": "unshelve", "claim": "u1", "flavor": "card:1"}
+    free, confirm = {"op": "free", "consumer": "vm1"}, {**MOVE, "verb": "confirm"}
+    _, refused, _, *rest = play(claim(), unshelve, free, unshelve, unshelve, confirm, unshelve)
+    assert (code(refused), refused["error"]["detail"]["addresses"]) == ("invalid_status", [CARD])
+    assert [step["ok"] for step in rest] == [True] * 4
+    assert statuses(rest[-1])[CARD] == "allocated"
+
+
 # ports and profiles
+
+
+def test_a_port_has_one_device() -> None:
+    port = {"vnic_type": "direct", **ON_P1, "id": "7c8b2a4e-5f0d-4c1b-9d56-0e6f3a1b2c3d"}
+    twice, once, again = on_p1(
+        {"op": "claim", "consumer": "vm1", "ports": [port, port]},
+        {"op": "claim", "consumer": "vm1", "ports": [port]},
+        {"op": "claim", "consumer": "vm2", "ports": [port]},
+    )
+    assert (code(twice), once["ok"], code(again)) == ("port_in_use", True, "port_in_use")
 
 
 ON_P1 = {"physical_network": "p1"}

@@ -120,6 +120,28 @@ def test_a_port_is_read(content: Mapping[str, object], port: NetworkPort) -> Non
     assert http.queries == [[("id", "p1")]]
 
 
+@pytest.mark.parametrize(
+    ("attribute", "in_profile", "trusted"),
+    [
+        pytest.param({}, {}, None, id="nobody says so"),
+        pytest.param({"trusted": None}, {"trusted": "true"}, True, id="the profile, as text"),
+        pytest.param({}, {"trusted": "Yes"}, True, id="the profile, in another text"),
+        pytest.param({}, {"trusted": "perhaps"}, False, id="a text that says neither"),
+        pytest.param({}, {"trusted": True}, True, id="the profile"),
+        pytest.param({"trusted": False}, {"trusted": "true"}, False, id="the attribute counts before the profile"),
+        pytest.param({}, {"trusted": ["x"]}, None, id="something else"),
+    ],
+)
+def test_a_port_is_trusted_where_it_says_so(
+    attribute: dict[str, object], in_profile: dict[str, object], trusted: bool | None
+) -> None:
+    """Rule C70."""
+    content = {key: value for key, value in FULL.items() if key != "trusted"}
+    _, neutron = answering({"ports": [{**content, **attribute, "binding:profile": in_profile}]})
+    (port,) = neutron.ports(["p1"])
+    assert port.trusted is trusted
+
+
 def test_many_ports_are_read_in_requests_of_a_bounded_length() -> None:
     http, client = answering({"ports": []})
     client.ports([f"p{number}" for number in range(100)])

@@ -90,6 +90,10 @@ def read_nova_conf(paths: Sequence[Path], surroundings: Surroundings) -> Config:
     state_path = reader.text(STATE_PATH)
     root_provider = reader.text(ROOT_PROVIDER)
     bind_ports = reader.boolean(BIND_PORTS)
+    if report_in_placement:
+        reader.report_missing_access(REPORT_IN_PLACEMENT, "placement")
+    if bind_ports:
+        reader.report_missing_access(BIND_PORTS, "neutron")
     host = reader.text(HOST)
     findings.raise_errors()
     return Config(
@@ -234,6 +238,17 @@ class _Reader:
                 continue
             warning = problem(found.place, fault, remedy, option=key, key=key, code="ignored_key")
             self.findings.warnings.append(warning)
+
+    def report_missing_access(self, option: NovaOption, service: str) -> None:
+        """Warns where an option is on that needs a service, and nothing says how to get in there."""
+        if any(found.name in ((service, "auth_type"), (service, "auth_section")) for found in self._lines):
+            return
+        (*_, found) = self._lines.assignments_of(option.names)
+        name = f"[{option.section}]{option.key}"
+        fault = f"{name} is on, and [{service}]auth_type is not given, so {service} lets nobody in"
+        remedy = f"write the section [{service}] as nova has it, or name the file in which it stands, too"
+        warning = problem(found.place, fault, remedy, option=option.key, key=option.key, code="access_missing")
+        self.findings.warnings.append(warning)
 
     def _value(self, option: NovaOption) -> object:
         if self._conf is None:

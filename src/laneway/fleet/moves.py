@@ -58,7 +58,7 @@ class Moves:
             new = old if source in (None, destination) else self._tracker(open_on, destination)
             origin = moves.origin_of(kind, source or destination, old.view, consumer)
             wanted = request or moves.as_before(old.view, origin, consumer, claim)
-            with explained(new, wanted):
+            with explained(new, moves.as_moved(wanted, kind)):
                 claimed = moves.start(new, wanted, origin)
             replaced = _devices(old, claimed.record.move)
             if not claimed.repeated:

@@ -41,7 +41,7 @@ def _start(tracker: PciDeviceTracker, step: Step, read_claim: ReadClaim, consume
     origin = moves.origin_of(kind, _HOST, tracker.view, consumer)
     request = read_claim(step) if any(step.values.get(key) is not None for key in _ASKS) else None
     wanted = request or moves.as_before(tracker.view, origin, consumer, step.text("claim") or f"move of {consumer}")
-    with explained(tracker, wanted):
+    with explained(tracker, moves.as_moved(wanted, kind)):
         started = moves.start(tracker, wanted, origin)
     tracker.apply(started.update)
     record = started.record

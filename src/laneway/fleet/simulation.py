@@ -28,6 +28,7 @@ from laneway.fleet.profiles import Profiles, profiles_of
 from laneway.fleet.requests import read_claim
 from laneway.fleet.simulated_moves import play_move
 from laneway.fleet.stored_records import read_stored
+from laneway.network.wished_bindings import refuse_ports_in_use
 
 
 def simulate(document: object, identity: str | None) -> Json:
@@ -116,6 +117,7 @@ class Simulation:
 
     def _claim(self, step: Step) -> Json:
         request = self._request(step)
+        refuse_ports_in_use(self._tracker.view, request)
         with explained(self._tracker, request):
             claimed = self._tracker.claim(request)
         if step.op == "claim":

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from laneway.domain.errors import ErrorCode, LanewayError
+from laneway.domain.tags import parse_boolean
 from laneway.interfaces.network import UNBOUND, NetworkPort, Profile, StandbyBinding, is_plugged
 from laneway.openstack.service import Access, Answer, Http, open_service
 
@@ -156,8 +157,18 @@ def _port(content: Mapping[str, Any]) -> NetworkPort:
         vif_type=content.get("binding:vif_type") or UNBOUND,
         profile=content.get("binding:profile") or {},
         numa_policy=content.get("numa_affinity_policy"),
-        trusted=content.get("trusted"),
+        trusted=_trusted(content),
     )
+
+
+def _trusted(content: Mapping[str, Any]) -> bool | None:
+    """The attribute of newer Neutrons, else what the profile says, which nova reads as text, too (rule C70)."""
+    said = content.get("trusted")
+    if said is None:
+        said = (content.get("binding:profile") or {}).get("trusted")
+    if isinstance(said, str):
+        return parse_boolean(said) is True
+    return said if isinstance(said, bool) else None
 
 
 def _check_size(port: NetworkPort, profile: Profile) -> None:

@@ -81,14 +81,23 @@ def start(destination: PciDeviceTracker, request: ClaimRequest, origin: MoveOrig
             f"{request.consumer} is being moved already, by claim {under_way}; confirm or revert that move first",
             {"consumer": request.consumer, "claim": under_way},
         )
+    if known is None and origin.kind is MoveKind.UNSHELVE:
+        _require_offloaded(destination.view, request.consumer)
     if known is None and not request.requests:
         record = ClaimRecord(request=request, devices={}, move=origin)
         return Claimed(record, Update(claims={request.claim: record}))
-    claimed = destination.claim(_migratable(request) if origin.kind is MoveKind.LIVE else request)
+    claimed = destination.claim(as_moved(request, origin.kind))
     if claimed.repeated:
         return claimed
     record = replace(claimed.record, move=origin)
     return replace(claimed, record=record, update=replace(claimed.update, claims={request.claim: record}))
+
+
+def as_moved(request: ClaimRequest, kind: MoveKind) -> ClaimRequest:
+    """The claim that such a move makes: what takes over from a running guest's devices has to be able to (rule C82)."""
+    if kind is not MoveKind.LIVE:
+        return request
+    return replace(request, requests=tuple(_migratable_request(one) for one in request.requests))
 
 
 def pending(view: HostView, consumer: str) -> str | None:
@@ -198,6 +207,15 @@ def _same_requests(source: HostView, origin: MoveOrigin) -> tuple[tuple[DeviceRe
     return tuple(requests), tuple(constraints)
 
 
+def _require_offloaded(view: HostView, consumer: str) -> None:
+    """Whoever was shelved and offloaded has no devices, which a confirmed move would have to give up."""
+    held = sorted(device.address for device in view.owned_by(consumer))
+    if held:
+        addresses = [str(address) for address in held]
+        message = f"{consumer} holds {', '.join(addresses)}, so it was not offloaded; free that first, or move it cold"
+        raise LanewayError(ErrorCode.INVALID_STATUS, message, {"consumer": consumer, "addresses": addresses})
+
+
 def _require_migratable(source: HostView, device: PciDevice) -> None:
     """Rule C82. The device of a port is unplugged, and its successor plugged, while the guest runs on."""
     if device.tags.get("live_migratable") is True or _is_of_port(source, device):
@@ -214,11 +232,6 @@ def _is_of_port(source: HostView, device: PciDevice) -> bool:
     record = source.claims.get(device.claim or "")
     requests = () if record is None else record.request.requests
     return any(request.name == device.request and request.requester is not None for request in requests)
-
-
-def _migratable(request: ClaimRequest) -> ClaimRequest:
-    """The devices that take over have to be able to, as well (rule C82)."""
-    return replace(request, requests=tuple(_migratable_request(one) for one in request.requests))
 
 
 def _migratable_request(request: DeviceRequest) -> DeviceRequest:
