@@ -71,6 +71,29 @@ def alias_check(*functions: PciFunction, names: Aliases, specs: list[object] | N
     return {"devices": found.devices, "available": found.available, "hint": found.hint}
 
 
+@pytest.mark.parametrize(
+    ("tags", "alias", "devices"),
+    [
+        pytest.param({}, {}, 1, id="the class that both ids make"),
+        pytest.param({"resource_class": "gpu"}, {}, 0, id="a class that the alias does not ask for"),
+        pytest.param({"resource_class": "gpu"}, {"resource_class": "CUSTOM_GPU"}, 1, id="one class in two forms"),
+        pytest.param({"resource_class": "custom_pci_10de_20b0"}, {}, 1, id="the same as by the ids"),
+    ],
+)
+def test_with_placement_an_alias_counts_what_placement_finds(
+    tags: dict[str, str], alias: dict[str, str], devices: int
+) -> None:
+    """Rules P3 and P11."""
+    gpu = {"vendor_id": "10de", "product_id": "20b0"}
+    names = parse_aliases([{"name": "g", **gpu, **alias}], Findings(), pci_in_placement=True)
+    view = tracker(function(NIC, vendor_id="10de", product_id="20b0"), specs=[{**gpu, **tags}]).view
+    (found,) = check_config(view, names, pci_in_placement=True).aliases
+    assert (found.devices, found.available) == (devices, devices)
+    assert (found.hint is None) is bool(devices)
+    (without,) = check_config(view, parse_aliases([{"name": "g", **gpu}], Findings())).aliases
+    assert without.devices == 1
+
+
 def test_an_alias_counts_its_devices_and_those_that_can_be_had() -> None:
     host = tracker(*VFS, specs=[INTEL])
     take(host, "vm1", wants(dev_type=DevType.VF))

@@ -35,7 +35,13 @@ def command(settings: Settings) -> int:
         refused += refused_while_held(view)
     if refused:
         raise ConfigError(refused)
-    check = check_config(view, host.config.aliases, host.warnings, None if in_force is None else in_force.device_specs)
+    check = check_config(
+        view,
+        host.config.aliases,
+        host.warnings,
+        None if in_force is None else in_force.device_specs,
+        pci_in_placement=host.config.pci_in_placement,
+    )
     drift = host.drift(view)
     if settings.as_json:
         from laneway.contracts.check import check_document

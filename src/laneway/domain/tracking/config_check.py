@@ -10,6 +10,7 @@ from laneway.domain.errors import ConfigProblem
 from laneway.domain.inventory import DevType, PciFunction
 from laneway.domain.requests.alias import Alias, Aliases
 from laneway.domain.requests.matching import serves
+from laneway.domain.requests.placement_terms import normal_name, resource_class_of, resource_class_of_ids
 from laneway.domain.requests.request import DeviceRequest
 from laneway.domain.specs.address_pattern import AddressGlob
 from laneway.domain.specs.device_spec import DeviceSpecs, PciDeviceSpec
@@ -69,13 +70,15 @@ def check_config(
     aliases: Aliases,
     warnings: Sequence[ConfigProblem] = (),
     in_force: DeviceSpecs | None = None,
+    *,
+    pci_in_placement: bool = False,
 ) -> ConfigCheck:
     """What the host's specs and aliases do on it. ``warnings`` are those of reading the config, ``in_force`` the specs
-    that a service works by meanwhile.
+    that a service works by meanwhile. ``pci_in_placement``: Placement is asked first for what an alias wants.
     """
     return ConfigCheck(
         entries=_entries(host),
-        aliases=tuple(_alias(alias, host) for alias in aliases.by_name.values()),
+        aliases=tuple(_alias(alias, host, pci_in_placement=pci_in_placement) for alias in aliases.by_name.values()),
         dangers=tuple(_dangers(host)),
         warnings=tuple(warnings),
         orphans=orphans(host),
@@ -117,12 +120,27 @@ def _why_passed_over(
     return Refusal("admitted_by_another", f"entry {entry} admits it first")
 
 
-def _alias(alias: Alias, host: HostView) -> AliasCheck:
+def _alias(alias: Alias, host: HostView, *, pci_in_placement: bool) -> AliasCheck:
     request = DeviceRequest(name=alias.name, alternatives=alias.alternatives)
     serving = [address for address, device in host.admitted.items() if serves(device, request) is not None]
-    free = [a for a in serving if host.status_of(a) is Status.AVAILABLE and not host.blocked_by(a)]
     hint = None if serving else _why_nothing_serves(alias, host)
+    if pci_in_placement and serving:
+        known_as = resource_class_of(host.admitted[serving[0]])
+        serving = [address for address in serving if _is_asked_of_placement(alias, host.admitted[address])]
+        if not serving:
+            hint = f'Placement knows these devices by another class; ask for resource_class = "{known_as}"'
+    free = [a for a in serving if host.status_of(a) is Status.AVAILABLE and not host.blocked_by(a)]
     return AliasCheck(name=alias.name, devices=len(serving), available=len(free), hint=hint)
+
+
+def _is_asked_of_placement(alias: Alias, device: PciDevice) -> bool:
+    """Whether the class that Placement is asked for is the device's (rules P3 and P11)."""
+    for way in alias.alternatives:
+        named = way.tags.get("resource_class")
+        by_ids = resource_class_of_ids(way.vendor_id or "", way.product_id or "")
+        if normal_name(named if isinstance(named, str) else by_ids) == resource_class_of(device):
+            return True
+    return False
 
 
 def _why_nothing_serves(alias: Alias, host: HostView) -> str:
@@ -151,7 +169,7 @@ def _dangers(host: HostView) -> Iterator[Danger]:
             yield Danger("allow_in_use", message, address, device.entry)
     unknown = sorted(address for address, device in host.admitted.items() if device.function.in_use_by is None)
     if unknown:
-        message = f"it is not known whether the host uses {_some(unknown)}; run this as root to know"
+        message = f"it is not known whether the host uses {_some(unknown)}; only root can tell"
         yield Danger("host_use_unknown", message)
     if host.iommu_groups is IommuGroups.IGNORE:
         yield from _ignored_groups(host)
