@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import takewhile
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[\w.*+-]+|\s+|.', re.DOTALL)
 _WORDS = {"true": "true", "false": "false", "none": "null", "null": "null"}
@@ -9,18 +10,21 @@ _CURLY_QUOTES = str.maketrans("\u201c\u201d\u201e\u2018\u2019\u201a", "\"\"\"'''
 _LONGEST = 4_000
 """Of a longer text the message would be no help, and matching quotes may take time to its square."""
 _CLOSERS = {"{": "}", "[": "]"}
+_COMMENTS = ("#", ";")
+"""What begins a comment in a config file, where it stands on a line of its own."""
 
 
 def repair_json(text: str) -> str | None:
     """The nearest JSON object or list, not empty, to a text that is not JSON; None if there is none near.
 
     Mends single and typographic quotes, Python's True, False and None, bare words, trailing
-    commas, and brackets that are missing at the end or around the whole.
+    commas, brackets that are missing at the end or around the whole, and takes a comment at the end out.
     """
     if len(text) > _LONGEST:
         return None
     tokens = _mended_tokens(text.translate(_CURLY_QUOTES))
-    for candidate in (tokens, ["{", *tokens]):
+    several = [["[", *tokens]] if tokens[:1] == ["{"] and tokens.count("{") > 1 else []
+    for candidate in (tokens, ["{", *tokens], *several):
         mended = "".join(_without_trailing_commas(_closed(candidate)))
         try:
             value = json.loads(mended)
@@ -32,7 +36,8 @@ def repair_json(text: str) -> str | None:
 
 
 def _mended_tokens(text: str) -> list[str]:
-    return [_mended(token) for token in _TOKEN.findall(text) if not token.isspace()]
+    tokens = takewhile(lambda token: token not in _COMMENTS, _TOKEN.findall(text))
+    return [_mended(token) for token in tokens if not token.isspace()]
 
 
 def _mended(token: str) -> str:
