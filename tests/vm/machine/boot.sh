@@ -12,7 +12,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${LANEWAY_TESTBED:-${XDG_CACHE_HOME:-$HOME/.cache}/laneway/testbed}
 root=$cache/root
-iommu=intel append='' seconds=1800 keep='' carried='' added_card='' set_up='' shares=()
+iommu=intel append='' seconds=5400 keep='' carried='' added_card='' set_up='' shares=()
 while [[ $# -gt 0 ]]; do
   case $1 in
     --iommu) iommu=$2 && shift 2 ;;
