@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from posix_refused import refuse_posix_modules
+from time_budget import keep_to_time
 
 refuse_posix_modules()
 
@@ -29,6 +30,10 @@ def quick_folder() -> Iterator[Path]:
     base = IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=base) as folder:
         yield Path(folder)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    keep_to_time(config)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

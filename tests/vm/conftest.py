@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from time_budget import keep_to_time
 from vm.commands import output_of
 
 HOST = os.environ.get("LANEWAY_TEST_HOST")
@@ -16,6 +17,11 @@ HOST = os.environ.get("LANEWAY_TEST_HOST")
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     return None if HOST else True
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if HOST:
+        keep_to_time(config)
 
 
 def pytest_report_header(config: pytest.Config) -> str:

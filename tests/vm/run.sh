@@ -3,6 +3,7 @@
 #   run.sh [--host with_iommu|without_iommu|with_virtio_iommu]... [ARGUMENT FOR PYTEST...]
 # The hosts before_reboot, started_by_systemd, after_reboot and after_card_added are one, booted four times over one state,
 # in this order.
+# With LANEWAY_TESTS_UNTIL, in seconds since the epoch, what has not begun by then is left out, which is said.
 # What it needs it puts once into a cache outside the checkout: LANEWAY_TESTBED, else the user's cache folder.
 #
 # Exit status: 0 where all tests passed, 1 where one failed or a host gave no answer; 75 where a download failed, with
@@ -22,7 +23,7 @@ while [[ ${1:-} == --host ]]; do
   hosts+=("$2")
   shift 2
 done
-[[ ${#hosts[@]} -gt 0 ]] || hosts=(with_iommu without_iommu with_virtio_iommu before_reboot started_by_systemd after_reboot after_card_added)
+[[ ${#hosts[@]} -gt 0 ]] || hosts=(without_iommu with_virtio_iommu before_reboot started_by_systemd after_reboot after_card_added with_iommu)
 
 iommu_of() {
   case $1 in
@@ -51,7 +52,7 @@ run_on() {
     after_card_added) machine=(--carry "$carried" --added-card) ;;
   esac
   "$here/machine/boot.sh" --iommu "$(iommu_of "$host")" --share "$repository" "${machine[@]}" -- \
-    "cd $(printf %q "$repository") && LANEWAY_TEST_HOST=$host PYTHONPATH=/opt/laneway:/opt/requirements" \
+    "cd $(printf %q "$repository") && LANEWAY_TEST_HOST=$host LANEWAY_TESTS_UNTIL=${LANEWAY_TESTS_UNTIL:-} PYTHONPATH=/opt/laneway:/opt/requirements" \
     "python3 -B -m pytest --confcutdir=tests/vm -p no:cacheprovider -v tests/vm/$host$quoted"
 }
 
@@ -67,6 +68,10 @@ failed=()
 : >"$log"
 for host in "${hosts[@]}"; do
   echo "== $host"
+  if [[ -n ${LANEWAY_TESTS_UNTIL:-} && $(date +%s) -gt ${LANEWAY_TESTS_UNTIL:-} ]]; then
+    echo "LEFT OUT, as the time was over: all of $host"
+    continue
+  fi
   began=$SECONDS
   run_on "$host" "$@" 2>&1 | tee -a "$log" || failed+=("$host")
   echo "== $host: $((SECONDS - began)) s"
