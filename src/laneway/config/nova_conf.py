@@ -1,7 +1,6 @@
 """``nova.conf`` to ``Config``: nova's own options, read as nova reads them."""
 
 import logging
-from codecs import BOM_UTF8
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,10 +141,10 @@ def _read_texts(paths: Sequence[Path]) -> tuple[dict[Path, str], Findings]:
 
 
 def _text_of(file: Path) -> str:
-    text = read_text(file)
+    text = read_text(file, encoding="utf-8")
     if text is None:
         raise unusable(str(file), "there is no such file", "name a nova.conf that exists")
-    if file.read_bytes().startswith(BOM_UTF8):
+    if text.startswith("\ufeff"):
         fault = "it begins with a byte order mark, which oslo.config does not read"
         raise unusable(f"{file}:1", fault, "save it as UTF-8 without one")
     return text
@@ -221,12 +220,12 @@ class _Reader:
 
     def report_ignored(self) -> None:
         """Warns of what is meant for nova's PCI code and stands where nova does not look: it says nothing of that."""
-        names = [(option, name) for option in _OF_PCI for name in option.names]
-        known = sorted({key for _, (section, key) in names if section == DEVICE_SPEC.section})
-        meant = {key: option for option, (_, key) in names}
+        read = {name: option for option in _OF_PCI for name in option.names}
+        known = sorted(key for section, key in read if section == DEVICE_SPEC.section)
+        meant = {key: option for (_, key), option in read.items()}
         for found in self._lines:
             section, key = found.name
-            if found.name in dict.fromkeys(name for _, name in names):
+            if found.name in read:
                 continue
             if key in meant and key != ALIAS.key:
                 fault = f"[{section}]{key} is where nova does not look for it"

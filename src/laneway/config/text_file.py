@@ -12,8 +12,8 @@ def is_folder(path: Path) -> bool:
     return os.path.isdir(path)  # noqa: PTH112 - before Python 3.14 Path.is_dir raises where the user may not know
 
 
-def read_text(path: Path) -> str | None:
-    """The text of the file, or None if there is no such file.
+def read_text(path: Path, *, encoding: str = "utf-8-sig") -> str | None:
+    """The text of the file, or None if there is no such file. ``utf-8`` keeps a byte order mark.
 
     Raises ConfigError where it is there and cannot be read: ``no_permission``, or
     ``invalid_config`` for what is not UTF-8, holds NUL, or is no file.
@@ -30,7 +30,7 @@ def read_text(path: Path) -> str | None:
         fault = f"it cannot be read ({error.strerror})"
         raise unusable(str(path), fault, "name a file that can be read") from error
     try:
-        text = content.decode("utf-8-sig")
+        text = content.decode(encoding)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         fault = f"byte 0x{content[error.start]:02x} is not UTF-8"

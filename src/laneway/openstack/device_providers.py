@@ -8,8 +8,9 @@ from laneway.domain.address import PciAddress
 from laneway.domain.device import PciDevice, Status
 from laneway.domain.errors import ConfigProblem, ErrorCode
 from laneway.domain.inventory import DevType
-from laneway.domain.requests.placement_terms import official_resource_class, official_traits
+from laneway.domain.requests.placement_terms import is_reported, official_resource_class, official_traits
 from laneway.domain.tracking.host_view import HostView
+from laneway.domain.tracking.reported_changes import entry_problem
 from laneway.interfaces.placement import StandardNames
 
 OWNER_TRAIT = "OWNER_NOVA"
@@ -85,7 +86,7 @@ def _members(view: HostView) -> tuple[dict[PciAddress, list[PciDevice]], list[Co
     problems: list[ConfigProblem] = []
     for address in sorted(view.addresses()):
         device = _as_of_today(address, view)
-        if device.tags.get("physical_network"):
+        if not is_reported(device.tags):
             continue
         if device.dev_type not in _VIRTUAL:
             members[address].append(device)
@@ -181,11 +182,4 @@ def _both(pf: PciDevice, vfs: Sequence[PciDevice], view: HostView) -> ConfigProb
 
 
 def _problem(device: PciDevice, fault: str, remedy: str) -> ConfigProblem:
-    return ConfigProblem(
-        ErrorCode.INVALID_DEVICE_SPEC,
-        f"{device.address} {fault}; {remedy}",
-        "device_spec",
-        device.entry,
-        value=str(device.address),
-        remedy=remedy,
-    )
+    return entry_problem(device, f"{device.address} {fault}; {remedy}", remedy)

@@ -53,8 +53,8 @@ def resource_class_of(device: PciDevice) -> str:
     return resource_class_by(device.tags, device.vendor_id, device.product_id)
 
 
-def resource_class_by(tags: Mapping[str, TagValue], vendor_id: str, product_id: str) -> str:
-    """The same, of devices with these tags and ids."""
+def resource_class_by(tags: Mapping[str, object], vendor_id: str, product_id: str) -> str:
+    """The same, of devices with these tags and ids, or of what asks for such."""
     return normal_name(_class_text(tags, vendor_id, product_id))
 
 
@@ -79,6 +79,11 @@ def official_traits(device: PciDevice, standard: Container[str]) -> frozenset[st
     return frozenset(official_name(trait, standard) for trait in named) | _implied_traits(device.tags)
 
 
+def is_reported(tags: Mapping[str, TagValue]) -> bool:
+    """Whether devices with these tags are reported to Placement: not those of a named physical network (rule P6)."""
+    return not tags.get("physical_network")
+
+
 def has_traits(device: PciDevice, wanted: Iterable[str]) -> bool:
     """Whether a device has every trait that is wanted, and none that is forbidden."""
     traits = traits_of(device)
@@ -95,11 +100,11 @@ def _upper_name(name: str) -> str:
     return _NOT_IN_NAMES.sub("_", name.strip().upper())
 
 
-def _class_text(tags: Mapping[str, TagValue], vendor_id: str, product_id: str) -> str:
+def _class_text(tags: Mapping[str, object], vendor_id: str, product_id: str) -> str:
     return _text_of(tags, "resource_class") or resource_class_of_ids(vendor_id, product_id)
 
 
-def _text_of(tags: Mapping[str, TagValue], tag: str) -> str:
+def _text_of(tags: Mapping[str, object], tag: str) -> str:
     value = tags.get(tag)
     return value.strip() if isinstance(value, str) else ""
 

@@ -15,6 +15,7 @@ from laneway.domain.inventory import DevType, Inventory, PciFunction
 from laneway.domain.requests.placement_terms import (
     LIVE_MIGRATABLE_TRAIT,
     ONE_TIME_USE_TRAIT,
+    is_reported,
     resource_class_by,
     traits_by,
 )
@@ -204,7 +205,7 @@ def _check_pfs(host: _Host, findings: Findings, *, report_in_placement: bool) ->
                 _report_pf_and_vfs(pf_address, pf_spec, vf_spec, findings, report_in_placement=report_in_placement)
         if report_in_placement and tuple(vf_specs) not in compared:
             compared.add(tuple(vf_specs))
-            _check_one_provider(pf_address, [one for one in vf_specs.values() if _is_reported(one[0])], findings)
+            _check_one_provider(pf_address, [one for one in vf_specs.values() if is_reported(one[0].tags)], findings)
 
 
 def _report_pf_and_vfs(
@@ -218,17 +219,12 @@ def _report_pf_and_vfs(
     """Valid, as only one of the two is ever handed out, but worth a note (rules C88 and D8)."""
     report = report_on(pf_spec, findings)
     fault = f"admits the PF {pf_address}, and entry {vf_spec.entry} VFs of it"
-    if report_in_placement and _is_reported(pf_spec) and _is_reported(vf_spec):
+    if report_in_placement and is_reported(pf_spec.tags) and is_reported(vf_spec.tags):
         remedy = "keep one of the two, as report_in_placement is on"
         report.error(None, pf_spec.source, fault, remedy)
     else:
         remedy = "a claim of the one makes the other unclaimable"
         report.warning("pf_and_vfs", None, pf_spec.source, fault, remedy)
-
-
-def _is_reported(spec: PciDeviceSpec) -> bool:
-    """Are its devices reported to Placement? Not those of a named physical network (rule P6)."""
-    return not spec.tags.get("physical_network")
 
 
 def _check_one_provider(
@@ -261,7 +257,7 @@ def _check_one_time_use(host: _Host, findings: Findings) -> None:
         if vf is None:
             continue
         spec = host.spec_of[vf.address]
-        if spec.tags.get("one_time_use") is True and _is_reported(spec):
+        if spec.tags.get("one_time_use") is True and is_reported(spec.tags):
             fault = f"cannot hold for the VF {vf.address}, as report_in_placement is on"
             report_on(spec, findings).error("one_time_use", True, fault, "set it for whole devices only")
 

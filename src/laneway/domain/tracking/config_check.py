@@ -10,7 +10,7 @@ from laneway.domain.errors import ConfigProblem
 from laneway.domain.inventory import DevType, PciFunction
 from laneway.domain.requests.alias import Alias, Aliases
 from laneway.domain.requests.matching import serves
-from laneway.domain.requests.placement_terms import normal_name, resource_class_of, resource_class_of_ids
+from laneway.domain.requests.placement_terms import resource_class_by, resource_class_of
 from laneway.domain.requests.request import DeviceRequest
 from laneway.domain.specs.address_pattern import AddressGlob
 from laneway.domain.specs.device_spec import DeviceSpecs, PciDeviceSpec
@@ -135,12 +135,8 @@ def _alias(alias: Alias, host: HostView, *, pci_in_placement: bool) -> AliasChec
 
 def _is_asked_of_placement(alias: Alias, device: PciDevice) -> bool:
     """Whether the class that Placement is asked for is the device's (rules P3 and P11)."""
-    for way in alias.alternatives:
-        named = way.tags.get("resource_class")
-        by_ids = resource_class_of_ids(way.vendor_id or "", way.product_id or "")
-        if normal_name(named if isinstance(named, str) else by_ids) == resource_class_of(device):
-            return True
-    return False
+    asked = {resource_class_by(way.tags, way.vendor_id or "", way.product_id or "") for way in alias.alternatives}
+    return resource_class_of(device) in asked
 
 
 def _why_nothing_serves(alias: Alias, host: HostView) -> str:

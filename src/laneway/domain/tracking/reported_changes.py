@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from laneway.domain.device import PciDevice
 from laneway.domain.errors import ConfigProblem, ErrorCode
 from laneway.domain.inventory import DevType
-from laneway.domain.requests.placement_terms import resource_class_of, traits_of
+from laneway.domain.requests.placement_terms import is_reported, resource_class_of, traits_of
 from laneway.domain.tracking.host_view import HostView
 
 _VIRTUAL = (DevType.VF, DevType.VDPA)
@@ -17,22 +17,22 @@ def refused_while_held(host: HostView) -> Iterator[ConfigProblem]:
     A PF is not exchanged for its VFs nor the reverse (rule C91), and neither class nor traits change (rule C92).
     """
     for address, device in sorted(host.held.items()):
-        if not _is_reported(device):
+        if not is_reported(device.tags):
             continue
         today = host.admitted.get(address)
         if today is None:
             yield from _exchanged(device, host)
-        elif device.is_owned and _is_reported(today):
+        elif device.is_owned and is_reported(today.tags):
             yield from _renamed(host.stored(address), today)
 
 
 def _exchanged(left: PciDevice, host: HostView) -> Iterator[ConfigProblem]:
     for address, device in sorted(host.admitted.items()):
         pf, vf = (device, left) if left.dev_type in _VIRTUAL else (left, device)
-        if vf.parent_addr == pf.address and _is_reported(device):
+        if vf.parent_addr == pf.address and is_reported(device.tags):
             holder = f"held by {left.consumer}" if left.is_owned else str(left.status)
             fault = f"admits {address}, while {left.address} is still {holder}, and Placement would offer both"
-            yield _problem(device, fault, "put the former entry back until it is free")
+            yield _of_entry(device, fault, "put the former entry back until it is free")
             return
 
 
@@ -44,20 +44,16 @@ def _renamed(before: PciDevice, today: PciDevice) -> Iterator[ConfigProblem]:
         if old != new:
             names = f"{', '.join(sorted(new - old)) or 'fewer'}, not {', '.join(sorted(old - new)) or 'fewer'}"
             fault = f"gives {today.address} another {what} ({names}) while {before.consumer} has it"
-            yield _problem(today, fault, "put the former back until it is free")
+            yield _of_entry(today, fault, "put the former back until it is free")
 
 
-def _is_reported(device: PciDevice) -> bool:
-    """Devices of a named physical network are not (rule P6)."""
-    return not device.tags.get("physical_network")
+def _of_entry(device: PciDevice, fault: str, remedy: str) -> ConfigProblem:
+    entry = f"device_spec entry {device.entry}"
+    return entry_problem(device, f"{entry}: {fault}, as report_in_placement is on; {remedy}", remedy)
 
 
-def _problem(device: PciDevice, fault: str, remedy: str) -> ConfigProblem:
+def entry_problem(device: PciDevice, message: str, remedy: str) -> ConfigProblem:
+    """What is wrong with the entry that admits a device, as far as Placement is concerned."""
     return ConfigProblem(
-        ErrorCode.INVALID_DEVICE_SPEC,
-        f"device_spec entry {device.entry}: {fault}, as report_in_placement is on; {remedy}",
-        "device_spec",
-        device.entry,
-        value=str(device.address),
-        remedy=remedy,
+        ErrorCode.INVALID_DEVICE_SPEC, message, "device_spec", device.entry, value=str(device.address), remedy=remedy
     )
