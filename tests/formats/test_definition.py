@@ -207,6 +207,13 @@ def test_the_memory_of_all_devices_counts() -> None:
     assert "-HighMemoryMappedIoSpace 640MB" in definition(Format.HYPERV, two, vm_name="vm")
 
 
+def test_memory_of_which_not_all_is_known_is_told() -> None:
+    subject = hyperv_device("0000:3b:01.0", Bar(index=0, size=64 * MIB, bits=64), Bar(index=2, bits=32))
+    printed = definition(Format.HYPERV, [subject], vm_name="vm")
+    assert "# The memory of 0000:3b:01.0 is not known" in printed
+    assert "-HighMemoryMappedIoSpace 576MB" in printed
+
+
 def test_devices_without_memory_need_no_room() -> None:
     assert "MemoryMapped" not in definition(Format.HYPERV, [hyperv_device("0000:3b:01.0")], vm_name="vm")
 

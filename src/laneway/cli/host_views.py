@@ -54,9 +54,8 @@ def _device_view(host: HostView, address: PciAddress, *more: BlockReason) -> Dev
 def _shadow(host: HostView, address: PciAddress) -> BlockReason:
     """Which relative is held, and by whom: a PF or VF of it, or a member of its IOMMU group."""
     first, *others = sorted(host.index.cohort_of[address].holders_beside(address), key=lambda held: held.address)
-    holder = f"is held by {first.consumer}" if first.consumer else f"is {first.status}"
     more = f", and {len(others)} more are held" if others else ""
-    return BlockReason(RELATIVE_HELD, f"its relative {first.address} {holder}{more}", str(first.address))
+    return BlockReason(RELATIVE_HELD, f"its relative {first.address} is {first.standing}{more}", str(first.address))
 
 
 def _not_admitted(host: HostView, function: PciFunction) -> tuple[BlockReason, ...]:

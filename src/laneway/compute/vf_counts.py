@@ -172,12 +172,11 @@ def _pf(view: HostView, address: PciAddress) -> PciFunction:
 def _require_free(view: HostView, pf: PciFunction) -> None:
     for address, device in sorted(view.held.items()):
         if pf.address in (address, device.parent_addr):
-            holder = f"held by {device.consumer}" if device.consumer else str(device.status)
             what = "it" if address == pf.address else f"its VF {address}"
             remedy = "free it first" if device.status is not Status.RELEASING else "laneway release gives it back"
             raise LanewayError(
                 ErrorCode.VFS_IN_THE_WAY,
-                f"the number of VFs of {pf.address} cannot be changed: {what} is {holder}; {remedy}",
+                f"the number of VFs of {pf.address} cannot be changed: {what} is {device.standing}; {remedy}",
                 {"address": str(pf.address), "held": str(address), "consumer": device.consumer},
             )
 

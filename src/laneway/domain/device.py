@@ -142,3 +142,8 @@ class PciDevice:
     @property
     def is_owned(self) -> bool:
         return self.consumer is not None
+
+    @property
+    def standing(self) -> str:
+        """Who has it, else its status; to follow "is", such as "held by vm1"."""
+        return str(self.status) if self.consumer is None else f"held by {self.consumer}"

@@ -1,7 +1,7 @@
 """What follows from the facts of a function and its PF, and of nothing else."""
 
 from laneway.domain.address import MAX_ASSIGNABLE_DOMAIN
-from laneway.domain.inventory import DevType, NetDevice, PciFunction
+from laneway.domain.inventory import NetDevice, PciFunction
 
 _HIGHEST_ASSIGNABLE = MAX_ASSIGNABLE_DOMAIN << 16 | 0xFFFF
 _MAX_SERIAL = 255
@@ -42,7 +42,7 @@ def mac_address(function: PciFunction | None) -> str | None:
 
 def is_network_vf(function: PciFunction, parent: PciFunction | None) -> bool:
     """Is it a VF of a NIC? By its class; where that is not known, by the interfaces."""
-    if function.dev_type not in (DevType.VF, DevType.VDPA):
+    if not function.dev_type.is_virtual:
         return False
     if function.class_code is not None:
         return function.class_code.startswith(_NETWORK_CLASS)

@@ -24,6 +24,11 @@ class DevType(StrEnum):
     VF = "type-VF"
     VDPA = "vdpa"
 
+    @property
+    def is_virtual(self) -> bool:
+        """Whether it is a part of another function, its PF."""
+        return self in (DevType.VF, DevType.VDPA)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetDevice:

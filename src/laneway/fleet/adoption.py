@@ -69,12 +69,10 @@ def _considered(tracker: PciDeviceTracker, vm: RunningVm, address: PciAddress, a
     held = view.held.get(address)
     refusal = None
     if held is not None and held.consumer != vm.consumer:
-        holder = f"held by {held.consumer}" if held.consumer else str(held.status)
-        refusal = Refusal("invalid_status", f"it is {holder}; free it first if that is wrong")
+        refusal = Refusal("invalid_status", f"it is {held.standing}; free it first if that is wrong")
     elif others := [device for device in view.displaced_at(address) if device.consumer != vm.consumer]:
-        holder = f"held by {others[0].consumer}" if others[0].consumer else str(others[0].status)
         refusal = Refusal(
-            "wrong_device", f"it may be the device that is {holder} as {others[0].address}; free that first"
+            "wrong_device", f"it may be the device that is {others[0].standing} as {others[0].address}; free that first"
         )
     elif held is None and not view.is_admitted(address):
         refusal = Refusal("unknown_device", "no device spec admits it; add an entry for it")

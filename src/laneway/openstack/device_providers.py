@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from laneway.domain.address import PciAddress
 from laneway.domain.device import PciDevice, Status
 from laneway.domain.errors import ConfigProblem, ErrorCode
-from laneway.domain.inventory import DevType
 from laneway.domain.requests.placement_terms import is_reported, official_resource_class, official_traits
 from laneway.domain.tracking.host_view import HostView
 from laneway.domain.tracking.reported_changes import entry_problem
@@ -16,7 +15,6 @@ from laneway.interfaces.placement import StandardNames
 OWNER_TRAIT = "OWNER_NOVA"
 """What tells nova's providers from those that Cyborg reports of the same host (rules P5, P12 and P18)."""
 
-_VIRTUAL = (DevType.VF, DevType.VDPA)
 _BURNED = (Status.ALLOCATED, Status.RELEASING, Status.DIRTY)
 """The statuses in which a device for one use is used up, until it is cleaned (rules P9 and D19)."""
 
@@ -88,7 +86,7 @@ def _members(view: HostView) -> tuple[dict[PciAddress, list[PciDevice]], list[Co
         device = _as_of_today(address, view)
         if not is_reported(device.tags):
             continue
-        if device.dev_type not in _VIRTUAL:
+        if not device.dev_type.is_virtual:
             members[address].append(device)
         elif device.parent_addr is not None:
             members[device.parent_addr].append(device)
@@ -146,8 +144,8 @@ def _fault(
     address: PciAddress, devices: Sequence[PciDevice], view: HostView, names: StandardNames
 ) -> ConfigProblem | None:
     """Why one provider cannot stand for these devices. The config check knows most of this from the facts alone."""
-    whole = [device for device in devices if device.dev_type not in _VIRTUAL]
-    virtual = [device for device in devices if device.dev_type in _VIRTUAL]
+    whole = [device for device in devices if not device.dev_type.is_virtual]
+    virtual = [device for device in devices if device.dev_type.is_virtual]
     if whole and virtual:
         return _both(whole[0], virtual, view)
     admitted = [device for device in devices if view.is_admitted(device.address)]
@@ -173,10 +171,9 @@ def _both(pf: PciDevice, vfs: Sequence[PciDevice], view: HostView) -> ConfigProb
         remedy = "keep one of the two, as report_in_placement is on"
         return _problem(pf, f"is reported to Placement, and so is {vfs[0].address}, a VF of it", remedy)
     other = vfs[0] if left is pf else pf
-    holder = f"held by {left.consumer}" if left.is_owned else str(left.status)
     return _problem(
         other,
-        f"is let out now, but {left.address} is still {holder}, and Placement would offer both",
+        f"is let out now, but {left.address} is still {left.standing}, and Placement would offer both",
         "put the former entry back until it is free",
     )
 

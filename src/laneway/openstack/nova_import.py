@@ -155,8 +155,7 @@ class _Import:
         if not self._records.has_instance(consumer):
             return Refusal("owner_unknown", "nova has no such instance any more, so the device counts as free")
         if held is not None:
-            holder = f"held by {held.consumer}" if held.consumer else str(held.status)
-            return Refusal("held_by_another", f"here it is {holder}; free it first if that is wrong")
+            return Refusal("held_by_another", f"here it is {held.standing}; free it first if that is wrong")
         there = self._tracker.view.report.inventory.by_address.get(row.address)
         if there is not None and (there.vendor_id, there.product_id) != (row.vendor_id, row.product_id):
             return Refusal(

@@ -5,7 +5,6 @@ Of each table only the columns are read that are named here. A row that cannot b
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from laneway.domain.address import PciAddress
 from laneway.domain.errors import LanewayError
@@ -13,12 +12,10 @@ from laneway.domain.inventory import DevType
 from laneway.openstack.import_findings import Finding, Severity
 from laneway.openstack.nova_moves import ENDED, NovaMove, read_move
 from laneway.openstack.nova_requests import NovaRequests, read_requests
-from laneway.openstack.nova_rows import Row, RowReader
+from laneway.openstack.nova_rows import Row, RowReader, Value
 
 Tables = Mapping[str, Sequence[Row]]
 """The rows of each table by its name; a table that is not there is not known."""
-
-Value = TypeVar("Value")
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "compute_nodes": ("id", "host", "hypervisor_hostname", "deleted"),
@@ -122,7 +119,7 @@ def read_records(tables: Tables) -> NovaRecords:
         instances = {instance.uuid: instance for instance in found}
     return NovaRecords(
         nodes=tuple(_read(tables, "compute_nodes", _node, problems)),
-        devices=tuple(_read({**tables, "pci_devices": _sound(tables, problems)}, "pci_devices", _device, problems)),
+        devices=tuple(_read(tables, "pci_devices", _device, problems)),
         instances=instances,
         requests=dict(_read(tables, "instance_extra", read_requests, problems)),
         moves=_latest(_read(tables, "migrations", read_move, problems)) if "migrations" in tables else None,
@@ -153,26 +150,10 @@ def _read(tables: Tables, table: str, read: Callable[["RowReader"], Value], prob
             message = f"row {number} of {table} is left out: {fault}"
             problems.append(Finding(code="row_unreadable", severity=Severity.ERROR, message=message))
             continue
-        yield value
-
-
-def _sound(tables: Tables, problems: list[Finding]) -> list[Row]:
-    """The rows of devices, without the values that cannot be read and need not be: whose a device is counts first."""
-    rows: list[Row] = []
-    for number, row in enumerate(tables.get("pci_devices", ()), 1):
-        unreadable = dict[str, str]()
-        for column, read in _BESIDE.items():
-            try:
-                read(RowReader(row))
-            except (LanewayError, ValueError) as error:
-                unreadable[column] = error.message if isinstance(error, LanewayError) else str(error)
-        rows.append({**row, **dict.fromkeys(unreadable)} if unreadable else row)
-        if unreadable and not RowReader(row).is_deleted:
-            message = (
-                f"row {number} of pci_devices counts without what cannot be read: {'; '.join(unreadable.values())}"
-            )
+        if reader.unreadable:
+            message = f"row {number} of {table} counts without what cannot be read: {'; '.join(reader.unreadable)}"
             problems.append(Finding(code="column_unreadable", severity=Severity.WARNING, message=message))
-    return rows
+        yield value
 
 
 def _node(row: RowReader) -> NovaNode:
@@ -184,33 +165,32 @@ def _instance(row: RowReader) -> NovaInstance:
 
 
 def _device(row: RowReader) -> NovaPciDevice:
+    """Whose the device is counts first: what can be done without may be unreadable."""
     address = row.maybe_address("address")
     if address is None:
         raise ValueError("its address is empty")
+    parent_addr = row.readable(lambda row: row.maybe_address("parent_addr"))
     return NovaPciDevice(
         id=row.number("id"),
         node_id=row.number("compute_node_id"),
         address=address,
         vendor_id=row.text("vendor_id").lower(),
         product_id=row.text("product_id").lower(),
-        dev_type=_dev_type(row),
+        dev_type=row.readable(_dev_type) or (DevType.PCI if parent_addr is None else DevType.VF),
         status=row.text("status"),
         owner=row.maybe_text("instance_uuid"),
-        request_id=row.maybe_text("request_id"),
-        numa_node=row.maybe_number("numa_node"),
-        parent_addr=row.maybe_address("parent_addr"),
-        extra_info=_extra_info(row),
+        request_id=row.readable(lambda row: row.maybe_text("request_id")),
+        numa_node=row.readable(lambda row: row.maybe_number("numa_node")),
+        parent_addr=parent_addr,
+        extra_info=row.readable(_extra_info) or {},
     )
 
 
-def _dev_type(row: RowReader) -> DevType:
-    """What nova says, else what follows from whether it has a PF."""
+def _dev_type(row: RowReader) -> DevType | None:
     text = row.maybe_text("dev_type")
-    if text is None:
-        return DevType.PCI if row.maybe_address("parent_addr") is None else DevType.VF
-    if text not in set(DevType):
+    if text is not None and text not in set(DevType):
         raise ValueError(f"its dev_type is {text!r}, which is none of {', '.join(DevType)}")
-    return DevType(text)
+    return None if text is None else DevType(text)
 
 
 def _extra_info(row: RowReader) -> Mapping[str, object]:
@@ -218,13 +198,3 @@ def _extra_info(row: RowReader) -> Mapping[str, object]:
     if not isinstance(extra_info, dict):
         raise ValueError("its extra_info is no object")
     return extra_info
-
-
-_BESIDE: Mapping[str, Callable[[RowReader], object]] = {
-    "dev_type": _dev_type,
-    "numa_node": lambda row: row.maybe_number("numa_node"),
-    "parent_addr": lambda row: row.maybe_address("parent_addr"),
-    "request_id": lambda row: row.maybe_text("request_id"),
-    "extra_info": _extra_info,
-}
-"""Columns that can be done without: the device and its owner are still known."""

@@ -4,12 +4,16 @@ A number may be a text (CSV has nothing else), and JSON in a column may be a tex
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 from laneway.domain.address import PciAddress
+from laneway.domain.errors import LanewayError
 
 Row = Mapping[str, object]
+
+Value = TypeVar("Value")
 
 NULL_TEXTS = frozenset({"", "NULL", "\\N"})
 """How exports of databases write that there is no value."""
@@ -17,9 +21,21 @@ NULL_TEXTS = frozenset({"", "NULL", "\\N"})
 
 @dataclass(frozen=True, slots=True)
 class RowReader:
-    """One row. Every method raises ValueError that names the column."""
+    """One row. Every method but ``readable`` raises ValueError that names the column.
+
+    ``unreadable`` is what was wrong with values that could be done without.
+    """
 
     row: Row
+    unreadable: list[str] = field(default_factory=list)
+
+    def readable(self, read: Callable[["RowReader"], Value | None]) -> Value | None:
+        """What is read of it; None, and noted, where that makes no sense."""
+        try:
+            return read(self)
+        except (LanewayError, ValueError) as error:
+            self.unreadable.append(error.message if isinstance(error, LanewayError) else str(error))
+            return None
 
     @property
     def is_deleted(self) -> bool:

@@ -236,8 +236,16 @@ def test_a_pf_and_its_vfs_cannot_both_be_reported_to_placement(tags: dict[str, o
         ({"traits": "A, b"}, {"traits": "B,a"}, []),
         ({"resource_class": "gold", "traits": "A"}, {"traits": "B"}, ["resource_class", "traits"]),
         ({"resource_class": "GOLD", "physical_network": "p"}, {}, []),
+        ({"live_migratable": True}, {}, ["live_migratable"]),
+        ({"resource_class": "nic"}, {"resource_class": "CUSTOM_NIC"}, []),
+        ({"resource_class": "CUSTOM_PCI_8086_154C"}, {}, []),
+        ({"traits": "A,b"}, {"traits": "CUSTOM_B, custom_a"}, []),
     ],
-    ids=["classes differ", "traits differ", "the same traits", "both differ", "one is not reported"],
+    ids=[
+        *("classes differ", "traits differ", "the same traits", "both differ", "one is not reported"),
+        *("one is live_migratable, which is a trait", "one class in two forms", "the class that the ids make"),
+        "the same traits in two forms",
+    ],
 )
 def test_vfs_of_one_pf_have_one_class_and_one_set_of_traits_in_placement(
     first: dict[str, object], second: dict[str, object], keys: list[str]

@@ -22,8 +22,7 @@ def change_blocks(check: ConfigCheck, screen: Screen) -> list[list[str]]:
 
 def _orphan(orphan: Orphan) -> str:
     device = orphan.device
-    holder = f"is held by {device.consumer}" if device.consumer is not None else f"is {device.status}"
-    return f"{device.address} {holder} and kept until it is freed: {orphan.reason.message}"
+    return f"{device.address} is {device.standing} and kept until it is freed: {orphan.reason.message}"
 
 
 def _changes(changes: Changes) -> Iterator[str]:

@@ -253,7 +253,7 @@ def _differing(spec: PciDeviceSpec, vf: PciFunction, other: PciDeviceSpec, other
 def _check_one_time_use(host: _Host, findings: Findings) -> None:
     """Placement cannot mark a single VF as used (rules C90 and D19)."""
     for functions in host.admitted.values():
-        vf = next((found for found in functions if found.dev_type in {DevType.VF, DevType.VDPA}), None)
+        vf = next((found for found in functions if found.dev_type.is_virtual), None)
         if vf is None:
             continue
         spec = host.spec_of[vf.address]

@@ -111,13 +111,12 @@ def _not_to_be_had(
 ) -> Removal | None:
     held = view.held.get(address)
     if held is not None:
-        return Removal(Rule.HELD, f"held by {held.consumer}" if held.is_owned else str(held.status))
+        return Removal(Rule.HELD, held.standing)
     if not cohort.is_open_to(claim.consumer):
         rival = min(
             cohort.holders_beside(address), key=lambda device: (device.consumer == claim.consumer, device.address)
         )
-        holder = f"held by {rival.consumer}" if rival.is_owned else str(rival.status)
-        return Removal(Rule.UNCLAIMABLE, f"unclaimable, as {rival.address} is {holder}")
+        return Removal(Rule.UNCLAIMABLE, f"unclaimable, as {rival.address} is {rival.standing}")
     for reason in view.blocked_by(address):
         if reason.code != GROUP_NOT_VIABLE or request.attach is Attach.VFIO:
             return Removal(Rule.BLOCKED, f"blocked: {reason.message}")

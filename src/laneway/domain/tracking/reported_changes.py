@@ -4,11 +4,8 @@ from collections.abc import Iterator
 
 from laneway.domain.device import PciDevice
 from laneway.domain.errors import ConfigProblem, ErrorCode
-from laneway.domain.inventory import DevType
 from laneway.domain.requests.placement_terms import is_reported, resource_class_of, traits_of
 from laneway.domain.tracking.host_view import HostView
-
-_VIRTUAL = (DevType.VF, DevType.VDPA)
 
 
 def refused_while_held(host: HostView) -> Iterator[ConfigProblem]:
@@ -28,10 +25,9 @@ def refused_while_held(host: HostView) -> Iterator[ConfigProblem]:
 
 def _exchanged(left: PciDevice, host: HostView) -> Iterator[ConfigProblem]:
     for address, device in sorted(host.admitted.items()):
-        pf, vf = (device, left) if left.dev_type in _VIRTUAL else (left, device)
+        pf, vf = (device, left) if left.dev_type.is_virtual else (left, device)
         if vf.parent_addr == pf.address and is_reported(device.tags):
-            holder = f"held by {left.consumer}" if left.is_owned else str(left.status)
-            fault = f"admits {address}, while {left.address} is still {holder}, and Placement would offer both"
+            fault = f"admits {address}, while {left.address} is still {left.standing}, and Placement would offer both"
             yield _of_entry(device, fault, "put the former entry back until it is free")
             return
 
